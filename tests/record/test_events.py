@@ -4,14 +4,12 @@ from math import nan
 
 import pytest
 
-from bamsoo.record.events import Asked, Ended, Reported, Restarted, Retried, Told, present
+from bamsoo.record.events import Asked, Ended, Restarted, Retried, Told, present
 
 
 def test_events_whose_numbers_are_missing_are_equal():
     assert Told(1, None, (), measured=(nan, 2.0)) == Told(1, None, (), measured=(nan, 2.0))
-    assert Reported(1, 2, nan) == Reported(1, 2, nan)
     assert hash(Told(1, None, (), measured=(nan,))) == hash(Told(1, None, (), measured=(nan,)))
-    assert hash(Reported(1, 2, nan)) == hash(Reported(1, 2, nan))
 
 
 @pytest.mark.parametrize(
@@ -30,13 +28,6 @@ def test_events_whose_numbers_are_missing_are_equal():
 )
 def test_events_that_differ_in_any_field_are_not_equal(other):
     assert other != Told(1, None, (3.0,), "why", (1.0,), 0.5, {"a": 1}, 9.0)
-
-
-def test_reports_that_differ_in_any_field_are_not_equal():
-    report = Reported(1, 2, 3.0, False, 4.0)
-    others = [(0, 2, 3.0, False, 4.0), (1, 1, 3.0, False, 4.0), (1, 2, nan, False, 4.0)]
-    for fields in [*others, (1, 2, 3.0, None, 4.0), (1, 2, 3.0, False, None)]:
-        assert Reported(*fields) != report
 
 
 def test_the_present_search_begins_behind_the_last_restart():

@@ -257,3 +257,34 @@ def test_a_fit_has_its_errors_and_correlations(tmp_path):
     assert sum(fit["costs"]) == pytest.approx(r.fun, rel=1e-3)
     assert fit["costs"][0] == 0.0
     json.dumps(fit, allow_nan=False)
+
+
+def test_stopped_trials_count_as_what_is_believed_about_them(tmp_path):
+    def train(x, y):
+        for step in range(1, 21):
+            yield (x - 0.3) ** 2 + y**2 + 1.0 / step, {"seconds": step}
+
+    path = tmp_path / "run.db"
+    with bamsoo.Study.open(path, space={"x": (0, 1), "y": (0, 1)}, steps=20) as study:
+        for _ in range(12):
+            trial = study.ask()
+            for step, (value, _) in enumerate(train(**trial.params), 1):
+                if not study.report(trial, step, value):
+                    break
+            else:
+                study.tell(trial, value)
+        stopped = [e for e in study.evaluations if e.stopped]
+    assert len(stopped) > 6
+    for replay in (True, False):
+        shown = json.loads(json.dumps(describe(path, replay=replay)))
+        assert len(shown["believed"]) == len(stopped)
+        assert shown["model"]["values"] == 12
+        assert "stopped trial" in shown["model"]["says"]
+        assert max(shown["model"]["importance"]) > 0.3
+    states, curves = shown["trials"]["state"], shown["trials"]["curves"]
+    for row, (mean, deviation) in shown["believed"].items():
+        params = [column[int(row)] for column in shown["trials"]["params"]]
+        *_, (end, _) = train(*params)
+        assert states[int(row)] == "s"
+        assert abs(mean - end) < max(4 * deviation, 0.1)
+        assert shown["trials"]["steps"][int(row)] == len(curves[row])

@@ -61,6 +61,7 @@ def test_every_part_is_drawn_without_complaint_or_request(page, study):
     )
     assert empty == 0
     assert "best value" in page.text("#best")
+    assert "the solver diverged" in page.text("#failures")
 
 
 def test_the_pages_axes_are_the_librarys(page, study):
@@ -465,6 +466,7 @@ def test_ten_thousand_trials_stay_usable(browser, tmp_path, study):
             "start": 0.0,
             "asked": list(range(rows)),
             "took": [1.0] * rows,
+            "steps": [None] * rows,
         },
         messages=[],
     )

@@ -1,7 +1,7 @@
 """One evaluation: what a function returns becomes a reply, which survives its travel."""
 
 import pickle
-from math import inf, isnan, nan
+from math import inf, nan
 
 import numpy as np
 import pytest
@@ -69,7 +69,7 @@ def test_an_evaluation_with_steps_yields_each_and_then_its_last_value():
     running = Running(train, 1.0, steps=3)
     first, second, third, last = (running.advance() for _ in range(4))
     assert (first, third) == (StepValue(3.0), StepValue(1.0))
-    assert isnan(second.value)
+    assert second.value is None
     assert last == Reply(1.0)
     assert closed == [True]
     assert "before its first step" in Running(lambda x: iter(()), 0, 3).advance().reason

@@ -364,6 +364,7 @@ def check(r, budget=6):
     assert r.nstopped > 0
     frame = r.to_dataframe()
     assert r.fun in set(frame.loc[frame["state"] == "finished", "value"])
+    assert frame["last:value"].to_list() == [r.curves[number][-1] for number in frame["trial"]]
 
 
 def test_measured_constraints():
@@ -542,3 +543,60 @@ def test_what_is_begun_again_at_the_end_is_begun_again_when_the_study_is_resumed
     assert len(r.X) > 14
     assert r.X == whole.X
     assert bamsoo.Study.open(path, readonly=True).replay().result.X == whole.X
+
+
+# --- several objectives
+
+
+def trade(x, y):
+    """A loss that falls step by step, and a cost that is known at once."""
+    for step in range(1, STEPS + 1):
+        yield {"loss": final(x, y) + 1.0 / step, "cost": x + 0.01 * y}
+
+
+AIMS = ["loss", "cost"]
+
+
+def test_with_several_objectives_what_the_front_dominates_is_stopped(tmp_path):
+    path = tmp_path / "run.db"
+    bamsoo.minimize(trade, SPACE, 4, steps=STEPS, objectives=AIMS, study=path)
+    r = bamsoo.minimize(trade, SPACE, 8, steps=STEPS, objectives=AIMS, study=path)
+    assert 7 < r.cost <= 8
+    assert r.nstopped > 1
+    front = np.array([list(each.values.values()) for each in r.front])
+    stopped = [each for each in r.evaluations if each.stopped]
+    ends = np.array([list([*trade(**each.params)][-1].values()) for each in stopped])
+    # up to the tolerance of the rule, none of them would be on the front
+    assert all((front <= end + 0.05 * np.ptp(front, axis=0)).all(1).any() for end in ends)
+    for each in stopped:
+        assert r.curves[each.number][0] == tuple(next(trade(**each.params)).values())
+    assert r.only("cost").curves[0] == [cost for _, cost in r.curves[0]]
+    whole = bamsoo.minimize(trade, SPACE, 8, steps=STEPS, objectives=AIMS)
+    assert whole.curves == r.curves
+
+
+def test_several_objectives_by_hand_with_steps_that_lack_a_number():
+    opt = bamsoo.Optimizer(SPACE, objectives={"loss": "min", "gain": "max"}, steps=STEPS)
+    trial = opt.ask()
+    assert opt.report(trial, 1, (3.0, 1.0))
+    assert opt.report(trial, 2, {"gain": nan, "loss": 2.0})
+    with pytest.raises(bamsoo.BamsooError, match="one number for each"):
+        opt.report(trial, 3, 2.0)
+    opt.tell(trial, (2.0, 1.0))
+    np.testing.assert_equal(opt.curves[0], [(3.0, 1.0), (nan, nan)])
+    other = opt.ask()
+    assert opt.report(other, 1, (3.0, 1.0))
+    ends = opt.result.expected_ends[other.number]
+    assert ends["loss"][0] < 3.0
+    assert ends["gain"][1] > 0.0
+
+
+def test_a_small_space_with_several_objectives_is_finished():
+    def rougher(n):
+        yield from ((value, float(n)) for value in rough(n))
+
+    r = bamsoo.minimize(rougher, {"n": bamsoo.Int(0, 4)}, 30, steps=20, objectives=AIMS)
+    assert "nothing is left" in r.message
+    frame = r.to_dataframe()
+    assert sorted(frame.loc[frame["state"] == "finished", "n"]) == list(range(5))
+    assert sorted(each.params["n"] for each in r.front) == [0, 1, 2, 3]

@@ -43,10 +43,26 @@ def test_a_curve_far_below_the_best_is_stopped_and_one_above_it_is_not():
     assert not any(v.stop for v in verdicts(with_curves(), -1.0, -0.05))
 
 
+def test_with_several_objectives_a_curve_is_stopped_only_if_the_front_dominates_it():
+    rule = Stopping(STEPS, cube(1), objectives=2)
+    for i, level in enumerate((0.0, 0.5, 1.0, 2.0)):
+        steps, values = curve(level, STEPS)
+        rule.add(np.array([0.2 * i]), STEPS, steps, [(v, -v) for v in values])
+    steps, values = curve(3.0, STEPS - 1)
+    rows = [(v, -v) for v in values]
+
+    def stopped(front):
+        return any(rule.verdict(9, X, steps[:n], rows[:n], front).stop for n in range(1, STEPS))
+
+    assert not stopped([(-0.05, 0.05), (-2.0, 2.0)])  # it ends at about (-3, 3)
+    assert stopped([(-0.05, 0.05), (-2.0, 4.0)])
+    assert not stopped([])
+
+
 def test_the_belief_about_a_stopped_curve_is_near_its_end():
     stopped = next(v for v in verdicts(with_curves(), 3.0, -0.05) if v.stop)
-    assert stopped.belief.mean == pytest.approx(-3.05, abs=0.5)
-    assert stopped.belief.variance > 0.0
+    assert stopped.belief.means[0] == pytest.approx(-3.05, abs=0.5)
+    assert stopped.belief.variances[0] > 0.0
 
 
 def test_decisions_are_made_after_few_of_the_steps():
@@ -73,7 +89,7 @@ def test_a_share_of_the_steps_goes_to_evaluations_that_cannot_win():
 def test_a_step_without_a_value_counts_as_the_worst():
     rule = with_curves()
     nan = rule.belief(X, [1, 2, 3], [-1.0, float("nan"), float("nan")])
-    assert nan.mean <= -1.5
+    assert nan.means[0] <= -1.5
 
 
 def at(x):
@@ -103,7 +119,7 @@ def test_a_poor_point_stays_at_its_level():
     poor, good = at(0.4), at(0.6)
     levels.enter(poor, 1, -9.0)
     assert not levels.wins(poor, 3, 0.0)
-    assert levels.belief(poor).mean < -2.0
+    assert levels.belief(poor).means[0] < -2.0
     levels.enter(good, 1, 5.0)
     assert levels.wins(good, 3, 0.0)
 

@@ -5,7 +5,6 @@ import pytest
 
 import bamsoo
 from bamsoo import Fidelity
-from bamsoo.base.sense import MAXIMISED, MINIMISED
 from bamsoo.record.ledger import Evaluation
 from bamsoo.search.stopping import REVIVED, Belief, Stopping
 from bamsoo.search.unfinished import AtLevels, Unfinished
@@ -41,8 +40,8 @@ def test_of_dropped_points_the_one_that_could_win_by_most_goes_on(monkeypatch, m
     unfinished = AtLevels(
         opt.space,
         ledger,
-        MAXIMISED,
-        lambda: 0.0,
+        opt.objectives,
+        lambda: np.zeros((1, 1)),
         Margins({i / 16: margins.get(i, -0.1) for i in range(count)}),
     )
     told = {}
@@ -52,7 +51,7 @@ def test_of_dropped_points_the_one_that_could_win_by_most_goes_on(monkeypatch, m
 
     for i in range(count):
         evaluation = Evaluation(i, at(i, 1.0), (float(i),), opt.objectives)
-        unfinished.drop(evaluation, Belief(float(i), 1.0))
+        unfinished.drop(evaluation, Belief((float(i),), (1.0,)))
         told[evaluation.point] = evaluation
     monkeypatch.setattr(ledger, "at", told.get)
     at_top = Evaluation(99, at(0.5, 16.0), (1.0,), opt.objectives)
@@ -72,7 +71,7 @@ def test_the_curve_of_a_finished_trial_ends_with_its_value_and_a_stopped_one_is_
     entered, add = [], Stopping.add
 
     def listened(self, x, taken, steps, values, instead_of=None):
-        entered.append((taken, list(steps), list(values)))
+        entered.append((taken, list(steps), np.ravel(values).tolist()))
         return add(self, x, taken, steps, values, instead_of)
 
     monkeypatch.setattr(Stopping, "add", listened)
@@ -91,7 +90,7 @@ def test_the_curve_of_a_finished_trial_ends_with_its_value_and_a_stopped_one_is_
 
 def test_without_steps_and_levels_every_evaluation_is_finished():
     opt = bamsoo.Optimizer([(0.0, 1.0)])
-    unfinished = Unfinished(opt.space, opt.ledger, MINIMISED, lambda: 0.0)
+    unfinished = Unfinished(opt.space, opt.ledger, opt.objectives, lambda: np.zeros((1, 1)))
     trial = opt.ask()
     opt.tell(trial, 2.0)
     (evaluation,) = opt.evaluations
@@ -99,7 +98,7 @@ def test_without_steps_and_levels_every_evaluation_is_finished():
     assert not unfinished.left([])
     assert unfinished.first(trial.point, False) == trial.point.at_top == trial.point
     assert unfinished.known(trial.point) is evaluation
-    assert not unfinished.judge(0, 1, 5.0).stop
+    assert not unfinished.judge(0, 1, (5.0,)).stop
 
 
 @pytest.mark.parametrize("asked", [True, False])

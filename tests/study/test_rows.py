@@ -32,7 +32,14 @@ EVENTS = st.one_of(
     st.builds(Asked, numbers, points, times, st.none() | st.sampled_from(["tree", "local"])),
     st.builds(Enqueued, numbers, points, times),
     st.builds(Expected, points, times),
-    st.builds(Reported, numbers, numbers, floats | st.just(nan), st.none() | st.booleans(), times),
+    st.builds(
+        Reported,
+        numbers,
+        numbers,
+        st.lists(floats, max_size=4).map(tuple),
+        st.none() | st.booleans(),
+        times,
+    ),
     st.builds(
         Told,
         numbers,
@@ -96,6 +103,7 @@ def changed(**fields):
         ({"kind": "report", "body": {"step": -1}}, "invalid step -1"),
         ({"kind": "report", "body": {"step": 1.0}}, "invalid step 1.0"),
         ({"kind": "report", "body": {"step": 1, "value": "a"}}, "invalid value 'a'"),
+        ({"kind": "report", "body": {"step": 1, "values": [1.0, "a"]}}, "invalid values"),
         ({"kind": "report", "body": {"step": 1, "stopped": 1}}, "invalid decision 1"),
         ({"kind": "ask", "body": {"point": [0.5], "origin": "a b"}}, "invalid origin 'a b'"),
     ],

@@ -264,11 +264,10 @@ class Book:
 
     def _noise_of(self, i: int, objective: int) -> float | None:
         """The variance of the noise of a value, in the GP's units; None for the GP's own noise."""
-        if objective:  # variances come with the values of a single objective only
-            return None
-        own, factor = float(self.known.variances[i]), float(self.known.factors[i])
+        known, transform = self.known, self.transforms[objective]
+        own, factor = float(known.variances[i, objective]), float(known.factors[i])
         if not isnan(own):
-            return self.transform.variance(own, float(self.known.values[i]))
+            return transform.variance(own, float(known.F[i, objective]))
         return None if isnan(factor) or self.gp is None else factor * self.gp.noise
 
     def asks_again(self, ticket: int) -> bool:
@@ -458,12 +457,12 @@ class Book:
     def _enter(self, arrival: Arrival) -> None:
         """Enter a value, or a failure, into the records."""
         known, outcome = self.known, arrival.outcome
-        x, variance = outcome.x, outcome.variance
+        x, variances = outcome.x, outcome.variances
         if arrival.g:
             was_met = known.met
             i = arrival.row = known.add(arrival.key, arrival.g, arrival.node, outcome)
-            if variance is not None and (variance or self.noisy or not outcome.final):
-                known.variances[i] = variance
+            if variances and (any(variances) or self.noisy or not outcome.final):
+                known.variances[i] = variances
             arrival.better = arrival.g[0] > self.f_plus and bool(known.feasible[i])
             arrival.first = known.met and not was_met
             if arrival.better:
@@ -520,7 +519,7 @@ class Book:
         another value of its point.
         """
         known, outcome = self.known, arrival.outcome
-        found = arrival.repeated is not None or (bool(outcome.variance) and outcome.final)
+        found = arrival.repeated is not None or (any(outcome.variances) and outcome.final)
         if self.gp is not None and found and not self.noisy:
             self.noisy = True
             if self.limits is not None:
@@ -542,15 +541,15 @@ class Book:
         if self.limits is not None and arrival.first:
             self.rebound()
 
-    def revise(self, beliefs: Mapping[bytes, tuple[float, float]]) -> None:
-        """Change the mean and the variance of values that are not final, by their points.
+    def revise(self, beliefs: Mapping[bytes, tuple[tuple[float, ...], tuple[float, ...]]]) -> None:
+        """Change the means and the variances of values that are not final, by their points.
 
         The GP and the tree see the change when the GP is next made anew (`move`).
         """
         known = self.known
         for i in np.flatnonzero(~known.final).tolist():
             if (new := beliefs.get(key_of(known.X[i]))) is not None:
-                known.F[i, 0], known.variances[i] = new
+                known.F[i], known.variances[i] = new
 
     def differ(self, g: float, other: float, objective: int = 0) -> bool:
         """Whether two values, in the units of the GP, differ by more than rounding may do."""

@@ -53,7 +53,7 @@ class Known:
         self._X = np.empty((0, 0))
         self._C = np.empty((0, count))
         self._F, self._G, self._M = np.empty((3, 0, objectives))
-        self._variances, self._factors = np.empty((2, 0))
+        self._variances, self._factors = np.empty((0, objectives)), np.empty(0)
         self._feasible, self._final = np.empty((2, 0), dtype=bool)
         self._nodes = np.empty(0, dtype=int)
         self._R = np.empty((0, 0))
@@ -108,7 +108,10 @@ class Known:
 
     @property
     def variances(self) -> Array:
-        """The variance that came with each value, in squared units of the values, or nan."""
+        """The variance that came with each value, in squared units of the values, or nan.
+
+        There is one column per objective.
+        """
         return self._variances[: self.t]
 
     @property

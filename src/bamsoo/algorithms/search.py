@@ -20,7 +20,7 @@ class Outcome(NamedTuple):
     values: tuple[float, ...]  # one per objective; empty: the evaluation failed
     measured: tuple[float, ...] = ()  # constraints that the evaluation measured, met if <= 0
     allowed: bool = True  # whether the constraints that are known in advance are met
-    variance: float | None = None  # of the noise in this value, if it is known
+    variances: tuple[float, ...] = ()  # of the noise in each value; empty if it is not known
     final: bool = True  # False: the evaluation was stopped, and the value is what is believed
     residuals: Array | None = None  # in a fit, the numbers whose squares add up to minus the value
 

@@ -279,8 +279,8 @@ class Plan:
     steps: int | None = _setting(
         type=COUNT,
         metavar="N",
-        help="An evaluation has N steps: the command prints a value after each, and is ended when "
-        "it cannot win. The budget counts full evaluations.",
+        help="An evaluation has N steps: the command prints a value after each, or one for each "
+        "--objective, and is ended when it cannot win. The budget counts full evaluations.",
     )
     value: str | None = _setting(
         metavar="KEY",

@@ -253,6 +253,12 @@ def _columns(
     for name in result.objectives.names:
         numbers = [(t.values or {}).get(name) for t in trials]
         columns.append(Column(name, ["" if v is None else f"{v:.8g}" for v in numbers]))
+    if any(t.state in ("stopped", "out") and t.reported is not None for t in trials):
+        steps = ["" if t.steps is None else str(t.steps) for t in trials]
+        columns.append(Column("steps", steps, optional=True))
+        for name in result.objectives.names:
+            last = [_short((t.reported or {}).get(name)) for t in trials]
+            columns.append(Column(f"last {name}", last, optional=True))
     columns += [Column(n, [_short((t.measured or {}).get(n)) for t in trials]) for n in measured]
     for name in extra_names(trials):
         cells = [_short(that_exist(t.extras).get(name)) for t in trials]

@@ -11,7 +11,15 @@ import numpy as np
 from ..errors import SettingsError
 from ..record.ledger import extra_names
 from ..record.objectives import ORDINARY, Objectives
-from ..run.cells import Cells, cell, column, extra_column, limit_column, objective_cell
+from ..run.cells import (
+    Cells,
+    cell,
+    column,
+    extra_column,
+    last_column,
+    limit_column,
+    objective_cell,
+)
 from ..space import Constraints, Space
 from ..study import Record
 
@@ -25,7 +33,7 @@ def header(
     constraints: Constraints | None = None,
     aims: Aims = None,
 ) -> list[str]:
-    """The columns of a table of trials; there is one for variances if any trial has one."""
+    """The columns of a table of trials; some are there only if any trial has something in them."""
     if aims is not None:
         value = list(aims.values())
     else:
@@ -33,8 +41,16 @@ def header(
     limits = []
     if constraints:
         limits = [*map(limit_column, constraints.measured), "feasible"]
+    steps = dict.fromkeys(name for t in trials for name in _last(t))
     last = (*map(extra_column, extra_names(trials)), "origin", "error", "asked_at", "told_at")
-    return ["trial", "state", *map(column, names), *value, *limits, *last]
+    return ["trial", "state", *map(column, names), *value, *steps, *limits, *last]
+
+
+def _last(t: Record) -> dict[str, Any]:
+    """The last step of a trial that reports its steps, and the value after it."""
+    if t.reported is None:
+        return {}
+    return {last_column("step"): t.steps} | {last_column(n): v for n, v in t.reported.items()}
 
 
 def columns_of(objectives: Objectives, space: Space) -> Aims:
@@ -54,6 +70,7 @@ def rows(trials: Iterable[Record], aims: Aims = None) -> list[dict[str, Any]]:
             **({"value": t.value} if aims is None else {}),
             **{aim: (t.values or {}).get(name) for name, aim in (aims or {}).items()},
             **({} if t.variance is None else {"variance": t.variance}),
+            **_last(t),
             **{limit_column(name): number for name, number in (t.measured or {}).items()},
             **({} if t.feasible is None else {"feasible": t.feasible}),
             **{extra_column(name): value for name, value in t.extras.items()},
@@ -98,7 +115,8 @@ def write_json(trials: Iterable[Record], to: IO[str]) -> None:
         {
             ("trial" if k == "number" else "constraints" if k == "measured" else k): plain(v)
             for k, v in t._asdict().items()
-            if (v is not None or k not in ("measured", "feasible", "took")) and (v or k != "extras")
+            if (v is not None or k not in ("measured", "feasible", "took", "reported"))
+            and (v or k != "extras")
         }
         for t in trials
     ]

@@ -88,6 +88,12 @@ class CurveConstants:
 
 CONSTANTS = CurveConstants()
 
+FRONT = CurveConstants(near=0.5)
+"""The constants for several objectives. A front extends over values that are far from the best one
+of each objective, which must not be drawn in. On a loss and a cost in two dimensions with four
+seeds, 9 of the 118 evaluations that were stopped belonged on the front with 0.2, and none with 0.5
+and with 0.8."""
+
 FIDELITY = CurveConstants(typical=(*CONSTANTS.typical, 0.3))
 """The constants for a fidelity, where points close together differ from the top by similar amounts,
 as the seventh term B says. Models without it took such points for worse than the best one."""

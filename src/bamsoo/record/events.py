@@ -8,7 +8,6 @@ are stored have one.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from math import isfinite
 from typing import TypeAlias
 
 from ..base.typing import Simple
@@ -96,24 +95,11 @@ class Reported:
 
     number: int
     step: int
-    value: float
-    """In the caller's own sense; nan if the step gave none."""
+    values: tuple[float, ...]
+    """One number for each objective, in the caller's own sense; empty if the step gave none."""
     stopped: bool | None = None
     """Whether the trial was stopped here because it could not win; None if nobody asked."""
     time: float | None = None
-
-    def __eq__(self, other: object) -> bool:
-        """Whether all fields are equal; two missing values are, although nan is not nan."""
-        if not isinstance(other, Reported):
-            return NotImplemented
-        return self._fields() == other._fields()
-
-    def __hash__(self) -> int:
-        return hash(self._fields())
-
-    def _fields(self) -> tuple[object, ...]:
-        value = self.value if isfinite(self.value) else None
-        return (self.number, self.step, value, self.stopped, self.time)
 
 
 @dataclass(frozen=True, slots=True)

@@ -139,7 +139,7 @@ class Evaluation(NamedTuple):
 
 
 class Curve:
-    """The values of a trial step by step.
+    """The values of a trial step by step, one for each objective; they are nan if a step gave none.
 
     Steps are counted from 1. A trial whose first report is of step 0 counts them from 0, and here
     1 is added.
@@ -155,7 +155,7 @@ class Curve:
     def __init__(self, first: int) -> None:
         self.first = first
         self.steps: list[int] = []
-        self.values: list[float] = []
+        self.values: list[tuple[float, ...]] = []
 
     @property
     def taken(self) -> int:
@@ -212,6 +212,8 @@ class Record(NamedTuple):
     """Why the trial failed before, once for each time that it was retried."""
     residuals: tuple[float, ...] = ()
     """As in `Evaluation`."""
+    reported: Mapping[str, float] | None = None
+    """The value of each objective after the last step, by name; None if none was reported."""
 
 
 def extra_names(rows: Sequence[Evaluation | Record]) -> list[str]:
@@ -377,7 +379,7 @@ class Ledger:
         `running` is as in `free`, and contains the step that the trial is about to report.
         """
         left = self.free(budget, running) + self.unit - running[number] - 1  # the step is not told
-        return self.best is None and left < self.unit
+        return self.best is None and not self.front and left < self.unit
 
     def check_report(self, trial: Trial, step: int) -> None:
         """Raise an error unless this pending trial can have reached this step now."""
@@ -448,7 +450,7 @@ class Ledger:
         step = curve.counted(event.step)
         self.taken += step - curve.taken
         curve.steps.append(step)
-        curve.values.append(event.value)
+        curve.values.append(event.values or (nan,) * len(self._objectives))
         if event.stopped:
             self._settle(Told(number, None, (), time=event.time, stopped=True))
 
@@ -651,16 +653,21 @@ class Ledger:
         F: Array = self._F[:number].copy()
         return F if self._objectives.several else F[:, 0]
 
-    def curves_until_now(self) -> Callable[[], dict[int, list[float]]]:
+    def curves_until_now(self) -> Callable[[], dict[int, list[Any]]]:
         """A function that returns the values after each step of the trials, as they are now.
 
-        Only the curves of pending trials can still change, so only those are copied at once.
+        With several objectives, those of a step are a tuple. Only the curves of pending trials can
+        still change, so only those are copied at once.
         """
         number, curves = len(self.curves), self.curves
         pending = {n: curves[n].values.copy() for n in self._out if n in curves}
+        several = self._objectives.several
+
+        def shown(values: list[tuple[float, ...]]) -> list[Any]:
+            return values.copy() if several else [value for (value,) in values]
+
         return lambda: {
-            n: pending[n] if n in pending else curve.values.copy()
-            for n, curve in list(curves.items())[:number]
+            n: shown(pending.get(n, curve.values)) for n, curve in list(curves.items())[:number]
         }
 
     def records(self, constrained: bool) -> Iterator[Record]:
@@ -681,7 +688,10 @@ class Ledger:
                     curve, origin = self.curves.get(row.number), self._origin[row.number]
                     steps = None if curve is None else curve.taken
                     retried = self._retried.get(row.number, ())
-                    yield record._replace(steps=steps, origin=origin, retried=retried)
+                    last = self._reported(row.number)
+                    yield record._replace(
+                        steps=steps, origin=origin, retried=retried, reported=last
+                    )
                     continue
             yield Record(
                 told.number,
@@ -701,7 +711,14 @@ class Ledger:
                 told.took,
                 () if told.number is None else self._retried.get(told.number, ()),
                 told.residuals,
+                self._reported(told.number),
             )
+
+    def _reported(self, number: int | None) -> dict[str, float] | None:
+        """The values that a trial reported last, by objective."""
+        if number is None or (curve := self.curves.get(number)) is None:
+            return None
+        return self._objectives.by_name(curve.values[-1])
 
 
 def compromise_of(front: list[Evaluation]) -> Evaluation | None:

@@ -3,7 +3,7 @@
 import platform
 import shlex
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from math import ceil, inf, isfinite, isnan, log10
 from os import PathLike
@@ -74,7 +74,7 @@ def describe_trials(study: Shown) -> dict[str, Any]:
     states = columns["state"]
     objectives = [_objective(study, i, states, rows) for i in range(len(study.objectives))]
     columns["value"] = objectives[0]["value"]
-    columns["curves"] = _curves(study)
+    columns["curves"] = objectives[0]["curves"]
     of_first = ("direction", "sign", "size", "best")
     note = study.note if isinstance(study.note, dict) else {}
     budget = note.get("budget")  # the file may come from elsewhere and contain anything
@@ -131,17 +131,19 @@ def _objective(study: Shown, i: int, states: str, rows: dict[bytes, int]) -> dic
         "size": size if size > 0.0 else 1.0,
         "best": best,
         "value": column,
+        "curves": _curves(study, i),
     }
 
 
-def _curves(study: Shown) -> dict[int, list[float | None]]:
-    """The value after each step, by row, of the trials that reported their steps."""
-    curves = study.curves
-    return {
-        row: [_short(v) if isfinite(v) else None for v in curves[r.number]]
-        for row, r in enumerate(study.trials)
-        if r.number is not None and r.number in curves
-    }
+def _curves(study: Shown, i: int) -> dict[int, list[float | None]]:
+    """The value of objective i after each step, by row, of the trials that reported their steps."""
+    curves, several = study.curves, study.objectives.several
+    found = {}
+    for row, record in enumerate(study.trials):
+        if record.number is not None and record.number in curves:
+            values = [value[i] if several else value for value in curves[record.number]]
+            found[row] = [_short(v) if isfinite(v) else None for v in values]
+    return found
 
 
 def _fit(study: Shown, data: Any) -> dict[str, Any] | None:
@@ -199,13 +201,20 @@ def describe_search(study: Shown, growth: Growth | None) -> dict[str, Any]:
         tree = partition(study, growth, rows)
         search = growth.replayed
     columns = [_numbers(known_values(records, name)) for name in study.objectives.names]
-    models = [_model(study, search, points, values, i) for i, values in enumerate(columns)]
+    ends = study.believed_ends
+    numbered = ((row, r.number) for row, r in enumerate(records) if r.number is not None)
+    beliefs = {row: ends[number] for row, number in numbered if number in ends}
+    models = [_model(study, search, points, values, beliefs, i) for i, values in enumerate(columns)]
     best = study.best if search is None else search.best
     several = study.objectives.several
     numbers = Numbers(study.space, study.constraints, study.trials, bool(study.noise))
     objectives = [
-        {"model": model, "ranges": _ranges(study, numbers, predictor, best, values)}
-        for (model, predictor), values in zip(models, columns, strict=True)
+        {
+            "model": model,
+            "ranges": _ranges(study, numbers, predictor, best, values),
+            "believed": {row: [*map(_short, each[i])] for row, each in beliefs.items()},
+        }
+        for i, ((model, predictor), values) in enumerate(zip(models, columns, strict=True))
     ]
     model, predictor = models[0]
     return {
@@ -305,6 +314,7 @@ def _columns(
         "start": start,
         "asked": [None if r.asked_at is None else round(r.asked_at - start, 3) for r in records],
         "took": [None if r.seconds is None else _short(r.seconds, 4) for r in records],
+        "steps": [r.steps if r.reported is not None else None for r in records],
     }
 
 
@@ -370,9 +380,17 @@ def _model(
     search: Optimizer | None,
     points: Sequence[Array],
     values: Array,
+    beliefs: Mapping[int, Sequence[tuple[float, float]]],
     i: int,
 ) -> tuple[dict[str, Any], Predictor | None]:
-    """The search's own GP, or one that is fitted here, or the reason why there is none."""
+    """The search's own GP, or one that is fitted here, or the reason why there is none.
+
+    What is believed about stopped trials, by row, counts as in the search: as values with a
+    variance.
+    """
+    values, variances = values.copy(), np.full(len(values), np.nan)
+    for row, each in beliefs.items():
+        values[row], variances[row] = each[i][0], each[i][1] ** 2
     known: list[int] = np.flatnonzero(np.isfinite(values)).tolist()
     sense = study.objectives.senses[i]
     reason = nothing_to_learn(values[known])
@@ -388,7 +406,8 @@ def _model(
     else:
         space = study.space
         unit = np.array([space.encode(points[i]) for i in known])
-        model = learn(space.domain, unit, sense.turn(values[known]), study.noise)
+        own_noise = variances[known] if beliefs else None
+        model = learn(space.domain, unit, sense.turn(values[known]), study.noise, own_noise)
         predictor = Predictor(space, sense, model.gp, model.transform)
         why = f"{name} has no model"
         if not isinstance(study, Study):
@@ -401,6 +420,8 @@ def _model(
             f"{why}. This Gaussian process was fitted to the study’s values, in the way the "
             "default algorithm fits its own"
         )
+    if beliefs:
+        said += f". What the curves of {count(len(beliefs), 'stopped trial')} say counts as well"
     return {
         **model.as_data(),
         "importance": predictor.importance().tolist(),

@@ -39,12 +39,11 @@ def render_live(news: dict[str, Any]) -> tuple[str, str]:
     `news` is the data that the page shows at first; it asks the server for later changes.
     """
     title = news["trials"]["title"]
-    sections = "".join(
-        f'  <section id="{name}" aria-labelledby="{name}-h"><h2 id="{name}-h">{heading}</h2>'
+    now = (
+        '  <section id="now" aria-labelledby="now-h"><h2 id="now-h">Running now</h2>'
         '<div class="body"></div></section>\n'
-        for name, heading in (("now", "Running now"), ("failures", "Failures"))
     )
-    return _page(title, news, _asset("live.js"), sections, "; connect-src 'self'")
+    return _page(title, news, _asset("live.js"), now, "; connect-src 'self'")
 
 
 def render_static(title: str, sections: str) -> str:

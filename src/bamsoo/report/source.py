@@ -30,8 +30,15 @@ class Shown(Protocol):
     @property
     def trials(self) -> list[Record]: ...
     @property
-    def curves(self) -> Mapping[int, Sequence[float]]:
-        """The values after each step of the trials that reported their steps, by number."""
+    def curves(self) -> Mapping[int, Sequence[Any]]:
+        """The values after each step of the trials that reported their steps, by number.
+
+        With several objectives, those of a step are a tuple.
+        """
+
+    @property
+    def believed_ends(self) -> Mapping[int, Sequence[tuple[float, float]]]:
+        """The mean and deviation of each final value that stopped trials would have had."""
 
     @property
     def best(self) -> Evaluation | None: ...

@@ -106,8 +106,17 @@ def own(search: Optimizer, i: int = 0) -> Surrogate | None:
     return Surrogate(_conditioned(thinned, gp.X, gp.values, rows, gp.noises), transform)
 
 
-def learn(domain: Domain, X: Array, values: Array, noise: float | str = 0.0) -> Surrogate:
-    """Fit a GP as the default algorithm does, to values to be maximised, in the unit cube."""
+def learn(
+    domain: Domain,
+    X: Array,
+    values: Array,
+    noise: float | str = 0.0,
+    variances: Array | None = None,
+) -> Surrogate:
+    """Fit a GP as the default algorithm does, to values to be maximised, in the unit cube.
+
+    `variances` are those of values that are only believed, and nan for the others.
+    """
     learning = CONSTANTS.learning
     order = np.argsort(-values, kind="stable")
     rows = spread_of(order, learning.most) if noise else representative(X, values, learning)
@@ -117,9 +126,15 @@ def learn(domain: Domain, X: Array, values: Array, noise: float | str = 0.0) -> 
         learned = learn_prior(
             domain, X[rows], values[rows], [(typical, None)],
             warp=not noise, noise=noise, constants=constants, learning=learning,
+            variances=None if variances is None else variances[rows],
         )  # fmt: skip
-        seen = np.array([learned.transform(value) for value in values.tolist()])
-        return Surrogate(_conditioned(learned.gp(domain), X, seen, rows), learned.transform)
+        gp, transform = learned.gp(domain), learned.transform
+        seen = np.array([transform(value) for value in values.tolist()])
+        noises = np.full(len(values), gp.noise)
+        if variances is not None:
+            for i in np.flatnonzero(~np.isnan(variances)):
+                noises[i] = transform.variance(float(variances[i]), float(values[i]))
+        return Surrogate(_conditioned(gp, X, seen, rows, noises), transform)
 
 
 def nothing_to_learn(values: Array) -> str | None:
@@ -131,10 +146,8 @@ def nothing_to_learn(values: Array) -> str | None:
     return None
 
 
-def _conditioned(
-    gp: GP, X: Array, values: Array, rows: Sequence[int], noises: Array | None = None
-) -> GP:
+def _conditioned(gp: GP, X: Array, values: Array, rows: Sequence[int], noises: Array) -> GP:
     for i in rows:
         gp.expect(i, X[i])
-        gp.observe(i, float(values[i]), None if noises is None else float(noises[i]))
+        gp.observe(i, float(values[i]), float(noises[i]))
     return gp

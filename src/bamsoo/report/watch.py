@@ -151,6 +151,7 @@ def _not_yet(replay: bool) -> dict[str, Any]:
         "model": {"reason": model},
         "limits": [],
         "ranges": None,
+        "believed": {},
         "numbers": [],
         "active": [],
         "what_if": [],

@@ -81,8 +81,8 @@ class Details:
     """Whether the search treats values as noisy."""
     steps: int | None = None
     """The number of steps of a full evaluation, if trials report their steps."""
-    expected_ends: dict[int, tuple[float, float]] = field(default_factory=dict)
-    """For each running trial, the mean and deviation of its final value."""
+    expected_ends: dict[int, list[tuple[float, float]]] = field(default_factory=dict)
+    """For each running trial, the mean and deviation of its final value of each objective."""
     replay: "Callable[[], Result] | None" = None
     """The same result with the search's model, of a study that was opened for reading only."""
     tol: float | None = None
@@ -144,7 +144,7 @@ class Result(OptimizeResult):  # type: ignore[misc]  # scipy comes without types
     seed: int
     nfev: int
     cost: float
-    curves: dict[int, list[float]]
+    curves: dict[int, list[Any]]
     nfailed: int
     nstopped: int
     nrejected: int
@@ -485,8 +485,10 @@ class Result(OptimizeResult):  # type: ignore[misc]  # scipy comes without types
             find_front=partial(list[Evaluation], () if best is None else (best,)),
             predictors=details.predictors[j : j + 1],
             bounds=details.bounds[j : j + 1],
+            expected_ends={n: [ends[j]] for n, ends in details.expected_ends.items()},
         )
-        fields: dict[str, Any] = {**self, "F": np.array([e.value for e in told])}
+        curves = {number: [row[j] for row in rows] for number, rows in self.curves.items()}
+        fields: dict[str, Any] = {**self, "F": np.array([e.value for e in told]), "curves": curves}
         fields |= {"direction": aim.direction, "fun": nan, "x": None, "params": None}
         if best is not None:
             fields |= {"fun": best.value, "x": best.x.copy(), "params": best.params}
@@ -545,12 +547,16 @@ class Result(OptimizeResult):  # type: ignore[misc]  # scipy comes without types
         return self._details.steps
 
     @property
-    def expected_ends(self) -> dict[int, tuple[float, float]]:
+    def expected_ends(self) -> dict[int, Any]:
         """For each trial that was running, the mean and deviation of its final value.
 
-        They are those of the model of curves; without steps there are none.
+        They are those of the model of curves; without steps there are none. With several
+        objectives, there is such a pair for each, by name.
         """
-        return self._details.expected_ends
+        ends, names = self._details.expected_ends, self.objectives.names
+        if not self.objectives.several:
+            return {number: of_all[0] for number, of_all in ends.items()}
+        return {n: dict(zip(names, of_all, strict=True)) for n, of_all in ends.items()}
 
     @property
     def bounds(self) -> Bounds | None:
@@ -683,8 +689,9 @@ class Result(OptimizeResult):  # type: ignore[misc]  # scipy comes without types
         each, called by its name (or ``objective:NAME`` if that is taken), instead of ``value``, and
         ``front`` says whether the row is on the front. With constraints there are also
         ``constraint:NAME``, the measured number, and ``feasible``, which says whether all
-        constraints were met. With steps there is also ``steps``, the number of steps taken, and
-        ``state`` is "finished", "stopped" (its value is missing), "failed" or "given". With a
+        constraints were met. With steps there are also ``steps``, the number of steps taken, and
+        ``last:value`` (or ``last:NAME``), the value after the last of them; and ``state`` is
+        "finished", "stopped" (its value is missing), "failed" or "given". With a
         `Fidelity`, ``state`` is "finished" at the top and "cheap" below it.
         """
         try:
@@ -700,6 +707,11 @@ class Result(OptimizeResult):  # type: ignore[misc]  # scipy comes without types
         columns |= self._value_columns(columns)
         if self._details.steps is not None:
             columns["steps"] = pandas.array([e.steps for e in told], dtype="Int64")
+            curves = self.curves
+            rows = [curves.get(e.number, ()) if e.number is not None else () for e in told]
+            last = [np.ravel(row[-1]) if row else None for row in rows]
+            for j, name in enumerate(self.objectives.names):
+                columns[f"last:{name}"] = [nan if each is None else each[j] for each in last]
         if self._details.constraints:
             columns |= {f"constraint:{name}": numbers for name, numbers in self.C.items()}
             columns["feasible"] = self.feasible

@@ -31,7 +31,8 @@ one counts too. A quote marks a text that is written as a JSON string."""
 def column(name: str) -> str:
     """The column of a parameter: its name, with a prefix if it could be mistaken for another."""
     text = cell(name)
-    other = text != name or name in OURS or name.startswith(("param:", "constraint:", "extra:"))
+    prefixes = ("param:", "constraint:", "extra:", "last:")
+    other = text != name or name in OURS or name.startswith(prefixes)
     return f"param:{text}" if other else name
 
 
@@ -45,6 +46,11 @@ def objective_cell(name: str, space: Space) -> str:
     text = cell(name)
     taken = {*OURS, "front", *(column(slot.label) for slot in space.slots)}
     return f"objective:{text}" if text != name or name in taken or ":" in name else name
+
+
+def last_column(name: str) -> str:
+    """The column of what a trial last reported: its "step", and the value of each objective."""
+    return f"last:{cell(name)}"
 
 
 def extra_column(name: str) -> str:

@@ -23,7 +23,7 @@ from inspect import (
     isgenerator,
     isgeneratorfunction,
 )
-from math import isfinite, isinf, nan
+from math import isfinite, isinf
 from traceback import format_exception, print_exception
 from typing import Any, NoReturn, Protocol, TypeAlias, TypeVar, runtime_checkable
 
@@ -61,8 +61,9 @@ class Reply:
     error: BaseException | None = None
     beside: Mapping[str, Any] | None = None
     """What the function returned besides the value: measured constraints and extras, by name."""
-    curve: tuple[float, ...] = ()
-    """The values of the steps, where they could not be reported one by one."""
+    curve: tuple[Answer | None, ...] = ()
+    """The values of the steps, where they could not be reported one by one; None for a step that
+    gave none."""
     took: float | None = field(default=None, compare=False)
     """How long the evaluation took, in seconds."""
 
@@ -87,8 +88,8 @@ class Reply:
 class StepValue:
     """The value after a step of an evaluation, which goes on or is stopped: see `Pool.answer`."""
 
-    value: float
-    """It is nan if the step gave no value."""
+    value: Answer | None
+    """It is None if the step gave no value."""
 
 
 def in_words(error: BaseException) -> str:
@@ -173,7 +174,7 @@ class Running:
             if yielded is not end:
                 self._last = as_reply(yielded)
                 self._taken += 1
-                return StepValue(nan if self._last.value is None else as_value(self._last.value))
+                return StepValue(self._last.value)
             self.close()
         except Exception as error:
             beside = error.beside if isinstance(error, EvaluationError) else None
@@ -317,7 +318,8 @@ class WorkerFunction:
         `report` is called with each step, and the evaluation is stopped if it returns False.
         Without it, the evaluation takes all its steps, and their values come with the reply.
         """
-        running, curve = Running(self._fun, point, self._steps, number), []
+        running = Running(self._fun, point, self._steps, number)
+        curve: list[Answer | None] = []
         while isinstance(got := self._guarded(running.advance), StepValue):
             if report is None:
                 curve.append(got.value)
@@ -437,7 +439,7 @@ def _reply(
     why: str | None,
     packed: tuple[bytes | None, str, str] | None,
     beside: Mapping[str, Any] | None = None,
-    curve: tuple[float, ...] = (),
+    curve: tuple[Answer | None, ...] = (),
     took: float | None = None,
 ) -> Reply:
     return Reply(value, why, None if packed is None else _unpack(*packed), beside, curve, took)

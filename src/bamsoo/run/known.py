@@ -38,7 +38,7 @@ RESULTS = {
 """The columns of bamsoo's own tables and of Optuna's that are no parameters. One without a name is
 the index of a data frame."""
 
-RESULT = ("constraint:", "extra:", "objective:", "values_", "user_attrs_", "system_attrs_",
+RESULT = ("constraint:", "extra:", "objective:", "last:", "values_", "user_attrs_", "system_attrs_",
           "Unnamed: ")  # fmt: skip
 """How the names of more such columns begin; the last is what pandas calls an index it reads."""
 

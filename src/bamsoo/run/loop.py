@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass
 from enum import IntEnum
-from math import inf, isnan, nan
+from math import inf, isnan
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ..base.checks import brief, check_whole, count, is_finite, short, without_numbers
@@ -492,10 +492,11 @@ class Loop:
     def record(self, trial: Trial, reply: Reply) -> None:
         """Enter the steps that an evaluation took before its reply and that are not known yet."""
         values, taken = list(reply.curve), self.taken[trial.number]
-        last = values or (self.search.ledger.curves[trial.number].values if taken else [])
-        ended = reply.error is None and last and isnan(last[-1])  # with a value that is none
-        if reply.value is None and not ended:
-            values.append(nan)  # it took another step, in which it failed
+        lacks = bool(values) and values[-1] is None  # whether the last step gave no value
+        if taken and not values:
+            lacks = isnan(self.search.ledger.curves[trial.number].values[-1][0])
+        if reply.value is None and not (reply.error is None and lacks):
+            values.append(None)  # it took another step, in which it failed
         for step, value in enumerate(values[: self.unit - taken], taken + 1):
             self.search._record(trial, step, value)
 

@@ -146,9 +146,9 @@ def optimize(
         instead of one point. One name alone is an ordinary search. See docs/objectives.md.
     steps : int, optional
         The number of steps of a full evaluation. `fun` is then a generator function that yields a
-        value after each step, of which the last one counts. An evaluation that cannot win is
-        stopped, and its generator closed. The budget counts full evaluations: at most
-        ``budget * steps`` steps are taken. See docs/steps.md.
+        value after each step, of which the last one counts, or one for each of the `objectives`.
+        An evaluation that cannot win is stopped, and its generator closed. The budget counts full
+        evaluations: at most ``budget * steps`` steps are taken. See docs/steps.md.
     tol : float, optional
         The smallest gain that matters, in units of the value. The default algorithm evaluates no
         point that can hardly gain as much, `Stalled` does not count smaller gains, and values are

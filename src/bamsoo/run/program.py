@@ -243,19 +243,21 @@ def steps_of(argv: Sequence[str], how: Program) -> Iterator[Any]:
 
     A line has a value if it has a number, of which the last one counts, or if it is a JSON object
     with the field `key`, which may also have those that are measured or recorded. The value of an
-    objective with a name is printed after that name. A program that is not to go on is ended, first
-    by SIGTERM and then by SIGKILL.
+    objective with a name is printed after that name; with several, a step ends with the line after
+    which each has been printed since the step before. A program that is not to go on is ended,
+    first by SIGTERM and then by SIGKILL.
     """
     err, rest = Tail(KEPT_ERR), b""
+    begun: dict[str, float] = {}
     with _started(argv, how, err) as process:
         for is_value, data in _output(process, how.timeout):
             if not is_value:
                 err.add(data)
                 continue
             *lines, rest = (rest + data).split(b"\n")
-            yield from _in_lines(lines, how)
+            yield from _in_lines(lines, how, begun)
             rest = rest[-KEPT_OUT:]
-        yield from _in_lines([rest], how)
+        yield from _in_lines([rest], how, begun)
 
 
 @contextmanager
@@ -327,13 +329,21 @@ def _output(
         process.wait(None if left == inf else max(left, 0.0))
 
 
-def _in_lines(lines: Iterable[bytes], how: Program) -> Iterator[Any]:
-    """The value in each line of output that has one, with what comes beside it."""
+def _in_lines(lines: Iterable[bytes], how: Program, begun: dict[str, float]) -> Iterator[Any]:
+    """The value in each line of output that has one, with what comes beside it.
+
+    `begun` has the objectives of the present step that were printed in earlier lines.
+    """
     key, beside = how.key, (*how.measured, *how.record)
     for line in (each.decode(errors="replace") for each in lines):
-        if how.objectives:  # there is one, since a front has no steps
-            _, printed = _printed([line.replace(_MINUS, "-")], how.objectives[0])
-            yield from (number_in(*each) for each in printed[-1:])
+        if how.objectives:
+            for name in how.objectives:
+                _, printed = _printed([line.replace(_MINUS, "-")], name)
+                if printed:
+                    begun[name] = number_in(*printed[-1])
+            if len(begun) == len(how.objectives):
+                yield dict(begun) if len(begun) > 1 else begun[how.objectives[0]]
+                begun.clear()
             continue
         if key is None:
             words = re.findall(_WORD, line.replace(_MINUS, "-"))

@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from functools import cache
-from math import inf, isnan
+from math import inf, isfinite, isnan
 from typing import NamedTuple
 
 import numpy as np
@@ -39,7 +39,7 @@ from ..record.events import (
     Told,
     present,
 )
-from ..record.ledger import Evaluation, Ledger
+from ..record.ledger import Evaluation, Ledger, front_of
 from ..record.objectives import Objectives
 from ..record.residuals import SumOfSquares
 from ..space import BEYOND, Constraints, Domain, Point, Space, key_of
@@ -147,7 +147,7 @@ class Course:
     def _unfinished_of(self, setup: Setup) -> Unfinished:
         """What is known about evaluations that are not finished, if the search has any."""
         space, cheap = setup.space, setup.algorithm.cheap
-        given = space, self.ledger, setup.objectives.sense, self._bar
+        given = space, self.ledger, setup.objectives, self._bar
         if setup.steps is not None:
             # Stopped evaluations are compared by what their values may become. Those with the best
             # values may violate a constraint that only finished evaluations have measured.
@@ -205,13 +205,13 @@ class Course:
     # --- evaluations that are not finished
 
     @with_own_errors
-    def can_win(self, number: int, step: int, value: float) -> bool:
-        """Whether a pending trial that has reached this step, with this value, is worth more."""
-        return not self._unfinished.judge(number, step, value).stop
+    def can_win(self, number: int, step: int, values: tuple[float, ...]) -> bool:
+        """Whether a pending trial that has reached this step, with these values, is worth more."""
+        return not self._unfinished.judge(number, step, values).stop
 
     @with_own_errors
-    def expected_ends(self) -> dict[int, tuple[float, float]]:
-        """For each pending trial with a curve, the mean and deviation of its final value."""
+    def expected_ends(self) -> dict[int, list[tuple[float, float]]]:
+        """For each pending trial with a curve, the mean and deviation of each final value."""
         return self._unfinished.expected_ends()
 
     def _revise(self) -> None:
@@ -221,16 +221,26 @@ class Course:
             beliefs = self._unfinished.revise()
             self.book.revise({key_of(point.unit): each for point, each in beliefs.items()})
 
-    def _bar(self) -> float:
-        """The value that an evaluation has to beat, to be maximised.
+    def _bar(self) -> Array:
+        """The value that an evaluation has to beat, to be maximised; empty if there is none yet.
 
-        Under noise it is the best posterior mean and not the best value, which may be luck.
+        With several objectives it is the front, one row per point. Under noise these are posterior
+        means and not the best values, which may be luck.
         """
-        book = self.look()
+        book, many = self.look(), len(self._objectives)
+        if self._objectives.several:
+            believes = book.noisy and book.t >= 2
+            front = self.ledger.front
+            if believes:
+                front = front_of([each for each in self.believed() if each.feasible])
+            rows = [self._objectives.to_maximise(each.numbers) for each in front]
+            return np.reshape(np.array(rows), (-1, many))
         if book.noisy and book.t >= 2:
-            return float(book.transform.inverse(np.array([book.f_plus]))[0])
-        best = self.best() if self._repeats else self.ledger.best
-        return -inf if best is None else self._turn(best.value)
+            best = float(book.transform.inverse(np.array([book.f_plus]))[0])
+        else:
+            known = self.best() if self._repeats else self.ledger.best
+            best = -inf if known is None else self._turn(known.value)
+        return np.full((int(isfinite(best)), 1), best)
 
     def _arrive(self, evaluation: Evaluation, answers: bool) -> None:
         """Take a value into account: the search sees it, unless its point goes on first."""
@@ -424,8 +434,8 @@ class Course:
         missed = self._constraints.excess(known.measured)
         if (belief := self._unfinished.instead(known)) is not None:
             missed = () if known.cheap else missed
-            own = None if isnan(belief.variance) else belief.variance
-            return Outcome(ticket, unit, (belief.mean,), missed, allowed, own, False)
+            own = () if any(map(isnan, belief.variances)) else belief.variances
+            return Outcome(ticket, unit, belief.means, missed, allowed, own, False)
         values = self._objectives.to_maximise(known.numbers)
         seen, variance = None, known.variance
         if known.residuals:
@@ -435,8 +445,8 @@ class Course:
                 variance = noise
             if variance is not None:  # it is that of each residual
                 variance = squares.variance(known.residuals, variance)
-        more = missed, allowed, variance, True, seen
-        return Outcome(ticket, unit, values, *more)
+        own = () if variance is None else (variance,)
+        return Outcome(ticket, unit, values, missed, allowed, own, True, seen)
 
     # --- what the search knows and believes
 

@@ -42,7 +42,7 @@ from ..record.events import (
     present,
 )
 from ..record.ledger import Evaluation, Ledger, Trial, compromise_of, front_of
-from ..record.objectives import Objectives, ObjectivesLike, as_value
+from ..record.objectives import Objectives, ObjectivesLike
 from ..record.said import Said, told
 from ..result.predictor import Predictor, predictions
 from ..space import Constraints, Point, Space, SpaceLike
@@ -135,7 +135,7 @@ class Optimizer(Guarded):
                     "differently"
                 )
         if steps is not None:
-            check_steps(steps, chosen, aims)
+            check_steps(steps, chosen)
         if made.fidelity is not None:
             check_fidelity(made.names[-1], steps, chosen, aims)
         identity = f"{_entropy():x}"
@@ -425,21 +425,22 @@ class Optimizer(Guarded):
             report is of step 0 counts from 0. A trial that reports its first step again has begun
             again.
         value : float or None
-            The value so far. None, nan and inf count as worse than any number.
+            The value so far. None, nan and inf count as worse than any number. With several
+            objectives, a number for each, in order or by name.
         """
-        number = self._reported(trial, step, value)
-        go_on = self._course.can_win(trial.number, int(step), number)
-        self._happen(Reported(trial.number, int(step), number, not go_on))
+        values = self._reported(trial, step, value)
+        go_on = self._course.can_win(trial.number, int(step), values)
+        self._happen(Reported(trial.number, int(step), values, not go_on))
         return go_on
 
     @writing_transaction
     def _record(self, trial: Trial, step: int, value: Any) -> None:
         """Note the value of a trial after a step without asking whether to go on."""
-        number = self._reported(trial, step, value)
-        self._happen(Reported(trial.number, int(step), number))
+        values = self._reported(trial, step, value)
+        self._happen(Reported(trial.number, int(step), values))
 
-    def _reported(self, trial: Trial, step: Any, value: Any) -> float:
-        """The value of a step as a number; raises an error if the trial cannot report it."""
+    def _reported(self, trial: Trial, step: Any, value: Any) -> tuple[float, ...]:
+        """The values of a step as numbers; raises an error if the trial cannot report it."""
         if self.steps is None:
             raise SettingsError(
                 "report needs the number of steps of a full evaluation; make the search with "
@@ -448,12 +449,12 @@ class Optimizer(Guarded):
         if not isinstance(trial, Trial):
             raise TrialError(f"report takes a trial that ask returned, got {brief(trial)}")
         check_whole("report", "step", step, 0)
-        number = as_value(value)
+        values = self.objectives.values(value)
         if self.ledger.is_stopped(trial) and not self._is_late(trial):
             raise TrialError(f"trial {trial.number} was stopped; it has no more steps")
         self._check_pending(trial)
         self.ledger.check_report(trial, int(step))
-        return number
+        return values
 
     @transaction
     def give_back(self, trial: Trial) -> None:
@@ -589,9 +590,12 @@ class Optimizer(Guarded):
     # --- what is known
 
     @property
-    def curves(self) -> dict[int, list[float]]:
-        """The values after each step of the trials that reported their steps, by number."""
-        return {number: curve.values.copy() for number, curve in self.ledger.curves.items()}
+    def curves(self) -> dict[int, list[Any]]:
+        """The values after each step of the trials that reported their steps, by number.
+
+        With several objectives, those of a step are a tuple.
+        """
+        return self.ledger.curves_until_now()()
 
     @property
     def told(self) -> int:
@@ -626,7 +630,8 @@ class Optimizer(Guarded):
             return False
         known = [e for e in self.ledger.evaluations[-MOST:] if e.numbers and not e.cheap]
         X = np.array([e.point.unit for e in known]).reshape(-1, self.space.domain.dim)
-        return looks_noisy(self.space.domain, X, np.array([e.value for e in known]))
+        F = np.array([e.numbers for e in known]).reshape(-1, len(self.objectives))
+        return any(looks_noisy(self.space.domain, X, column) for column in F.T)
 
     def _repr_html_(self) -> str:
         """A view for notebooks: what it searches, and the result so far."""
@@ -941,7 +946,7 @@ def checked_tol(tol: Any, objectives: Objectives) -> float:
     return float(tol)
 
 
-def check_steps(steps: Any, algorithm: Algorithm, objectives: Objectives) -> None:
+def check_steps(steps: Any, algorithm: Algorithm) -> None:
     """Raise an error unless `steps` is a number of steps that the search can work with."""
     if isinstance(steps, bool) or not isinstance(steps, (int, np.integer)) or steps < 1:
         raise SettingsError(f"steps must be a whole number >= 1, got {brief(steps)}")
@@ -949,11 +954,6 @@ def check_steps(steps: Any, algorithm: Algorithm, objectives: Objectives) -> Non
         raise SettingsError(
             f"{type(algorithm).__name__} evaluates points repeatedly and cannot stop evaluations; "
             "use another algorithm, such as auto"
-        )
-    if objectives.several:
-        raise SettingsError(
-            "steps= is for one objective, because a front has no value that an evaluation would "
-            "have to beat; leave out steps=, or search for one objective"
         )
 
 

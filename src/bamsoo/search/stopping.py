@@ -15,6 +15,10 @@ goes on only if the upper bound of its final value does. Four things are added:
 - A share of all steps is spent on evaluations that the rule would have stopped, so that curves
   which cross late are seen as they are, however wrong the model was about them.
 
+With several objectives, each has a model of its curves. The upper bounds of the final values are a
+vector, and the evaluation goes on only if no point of the front dominates it, as cells are judged
+there. The first evaluations are then not compared with each other, since none of them need be best.
+
 `Levels` is the same rule for a fidelity: the levels at which a point was evaluated take the place
 of the steps, and a point that cannot win is not evaluated at a higher level.
 """
@@ -23,10 +27,11 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import inf, isfinite, isqrt, nan, sqrt
+from statistics import NormalDist
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from ..base.blas import one_thread
 from ..base.typing import Array
@@ -42,7 +47,8 @@ class StoppingConstants:
     width: float = 0.5
     """The factor of sigma in the upper bound of a final value. With 0.5, an evaluation is stopped
     if its probability to win is below 31 %. A larger one finishes more evaluations that lose; a
-    smaller one stops more of those that would have won."""
+    smaller one stops more of those that would have won. With several objectives the factor is
+    larger, so that the probability to win in any of them is the same."""
 
     settled: float = 0.15
     """An evaluation may be stopped once its curve has left at most this share of the variance of
@@ -53,6 +59,10 @@ class StoppingConstants:
 
     spared: float = 0.05
     """The share of all steps that go to evaluations which the rule would have stopped."""
+
+    tolerance: float = 0.01
+    """With several objectives, the front counts as better by this share of its range, as it does
+    for cells (`FrontConstants`)."""
 
 
 CONSTANTS = StoppingConstants()
@@ -85,11 +95,11 @@ REVIVED = 10
 
 
 class Belief(NamedTuple):
-    """What the value of an evaluation that was not finished would have been."""
+    """What the values of an evaluation that was not finished would have been, one per objective."""
 
-    mean: float
-    variance: float
-    """It is nan if it is not known."""
+    means: tuple[float, ...]
+    variances: tuple[float, ...]
+    """They are nan if they are not known."""
 
 
 class Verdict(NamedTuple):
@@ -97,7 +107,8 @@ class Verdict(NamedTuple):
 
     margin: float
     """How far its upper bound is above the best value, in units of sigma; it is stopped if this is
-    below 0."""
+    below 0. With several objectives, it is the least of what it is ahead of each point of the
+    front, in the objective in which it is furthest ahead of it."""
     belief: Belief
     """What its final value would be."""
     spared: bool = False
@@ -109,8 +120,20 @@ class Verdict(NamedTuple):
         return self.margin < 0.0 and not self.spared
 
 
+def ahead(values: Array, front: Array, unit: Array | float = 1.0) -> float:
+    """How far the values of a point are ahead of a front that it has to beat, one row per point.
+
+    It is the least distance from the points of the front, each in the objective that is furthest
+    ahead of it; below 0 if one of them dominates the values, and inf if the front is empty.
+    """
+    return float(((values - front) / unit).max(axis=1).min(initial=inf))
+
+
 class Stopping:
     """The curves of a search, and the rule that stops evaluations which cannot win.
+
+    The values of a curve have one row for each step, with one number for each objective. With one
+    objective, they may be a list of numbers.
 
     Parameters
     ----------
@@ -119,6 +142,7 @@ class Stopping:
     domain : Domain
     constants : StoppingConstants
     model : CurveConstants
+    objectives : int, default 1
     """
 
     def __init__(
@@ -127,15 +151,19 @@ class Stopping:
         domain: Domain,
         constants: StoppingConstants = CONSTANTS,
         model: CurveConstants = CURVES,
+        objectives: int = 1,
     ) -> None:
         self.steps, self._constants = steps, constants
-        self.model = CurveModel(steps, domain, model)
-        """The model of the curves."""
+        self.models = [CurveModel(steps, domain, model) for _ in range(objectives)]
+        """The model of the curves of each objective."""
         self.look = isqrt(steps)
         """The number of steps of the first evaluations, which are compared with each other."""
-        self.looks = steps // self.look if self.look > 1 else 0
+        self.looks = steps // self.look if self.look > 1 and objectives == 1 else 0
         """The number of these evaluations; together they cost at most one full evaluation."""
-        self._worst = inf  # stands for a step without a value
+        one = NormalDist()
+        several = one.inv_cdf(one.cdf(constants.width) ** (1.0 / objectives))
+        self._width = constants.width if objectives == 1 else several
+        self._worst = np.full(objectives, inf)  # stands for a step without a value
         self._decisive = np.unique(np.round(np.geomspace(1.0, steps, constants.decisions)))
         self._to_spare = 0.0  # steps
         self._spared: set[int] = set()
@@ -145,7 +173,7 @@ class Stopping:
         x: Array,
         taken: int,
         steps: Sequence[int],
-        values: Sequence[float],
+        values: ArrayLike,
         instead_of: int | None = None,
     ) -> int | None:
         """Enter the curve of an evaluation that has ended after `taken` steps.
@@ -154,14 +182,20 @@ class Stopping:
         the curve's index, or None if it has no values. It may take the place of a shorter one of
         the same point, given by its index.
         """
-        known = np.array(values, dtype=float)
-        good = np.isfinite(known)
-        known = known.clip(-LARGEST, LARGEST)
+        known = self._rows(values)
+        good = np.isfinite(known).all(axis=1)
+        known = known.clip(-LARGEST, LARGEST)[good]
         self._to_spare += self._constants.spared * taken
         if good.any():
-            self._worst = min(self._worst, float(known[good].min()))
-            return self.model.add(x, np.array(steps)[good], known[good], instead_of)
+            self._worst = np.minimum(self._worst, known.min(axis=0))
+            t = np.array(steps)[good]
+            for model, column in zip(self.models, known.T, strict=True):
+                place = model.add(x, t, column, instead_of)  # the same for all objectives
+            return place
         return instead_of
+
+    def _rows(self, values: ArrayLike) -> Array:
+        return np.array(values, dtype=float).reshape(-1, len(self.models))
 
     def spare(self, number: int, step: int) -> None:
         """Note that a trial goes on to its end from this step, although it cannot win."""
@@ -169,24 +203,37 @@ class Stopping:
         self._to_spare -= self.steps - step
 
     def verdict(
-        self, number: int, x: Array, steps: Sequence[int], values: Sequence[float], best: float
+        self, number: int, x: Array, steps: Sequence[int], values: ArrayLike, best: ArrayLike
     ) -> Verdict:
-        """Judge a trial after its latest step, against the best final value so far."""
+        """Judge a trial after its latest step, against the best final value so far.
+
+        With several objectives, `best` is the front, one row per point.
+        """
+        rows, front = self._rows(values), self._rows(best)
+        front = front[np.isfinite(front).all(axis=1)]
         step, before = steps[-1], steps[-2] if len(steps) > 1 else 0
         due = ((before < self._decisive) & (self._decisive <= step)).any()
-        if step >= self.steps or not due or number in self._spared or not isfinite(best):
-            return Verdict(inf, Belief(values[-1], 0.0))
-        known = self.believe(x, steps, values)
+        known = None
+        if step < self.steps and due and number not in self._spared and len(front):
+            known = self.believe(x, steps, rows)
         if known is None:
-            return Verdict(inf, Belief(values[-1], 0.0))
-        mean, sigma, share = known
-        margin = (mean - self.model.seen(best)) / sigma + self._constants.width
-        if share > self._constants.settled:
+            return Verdict(inf, Belief(tuple(rows[-1].tolist()), (0.0,) * len(self.models)))
+        means, sigmas, shares = known
+        margin = ahead(means, self._seen(front), sigmas) + self._width
+        if shares.max() > self._constants.settled:
             margin = max(margin, 1.0)  # too early to say
         spared = margin < 0.0 and self._to_spare >= self.steps - step
-        return Verdict(margin, self._belief(mean, sigma), spared)
+        return Verdict(margin, self._belief(means, sigmas), spared)
 
-    def belief(self, x: Array, steps: Sequence[int], values: Sequence[float]) -> Belief:
+    def _seen(self, front: Array) -> Array:
+        """The values to beat in the models' units; with several, moved by the tolerance."""
+        front = front.clip(-LARGEST, LARGEST)
+        if len(front) > 1:
+            front = front + self._constants.tolerance * np.ptp(front, axis=0)
+        columns = zip(self.models, front.T, strict=True)
+        return np.column_stack([[model.seen(v) for v in column] for model, column in columns])
+
+    def belief(self, x: Array, steps: Sequence[int], values: ArrayLike) -> Belief:
         """What the final value of a curve that was stopped would have been.
 
         It is nan if neither this curve nor any that has ended has a value.
@@ -194,36 +241,49 @@ class Stopping:
         known = self.believe(x, steps, values)
         if known is not None:
             return self._belief(*known[:2])
-        numbers = [value for value in values if isfinite(value)]
-        last = values[-1] if isfinite(values[-1]) else min(numbers, default=nan)
-        return Belief(last, 0.0)
+        rows = self._rows(values)
+        numbers = rows[np.isfinite(rows).all(axis=1)]
+        last = rows[-1] if np.isfinite(rows[-1]).all() else numbers.min(axis=0, initial=inf)
+        known_at_all = tuple(each if isfinite(each) else nan for each in last.tolist())
+        return Belief(known_at_all, (0.0,) * len(self.models))
 
-    def _belief(self, mean: float, sigma: float) -> Belief:
+    def _belief(self, means: Array, sigmas: Array) -> Belief:
         """A belief in the units of the values."""
-        value = min(max(self.model.value(mean), -LARGEST), LARGEST)
-        deviation = min(self.model.slope(mean) * sigma, sqrt(LARGEST))
-        return Belief(value, deviation * deviation)
+        found = []
+        for model, mean, sigma in zip(self.models, means.tolist(), sigmas.tolist(), strict=True):
+            value = min(max(model.value(mean), -LARGEST), LARGEST)
+            deviation = min(model.slope(mean) * sigma, sqrt(LARGEST))
+            found.append((value, deviation * deviation))
+        values, variances = zip(*found, strict=True)
+        return Belief(values, variances)
 
     def beliefs(self, curves: Sequence[int]) -> list[Belief]:
         """What the final values of curves that were entered would have been."""
         with one_thread():
-            means, sigmas = self.model.ends(curves)
-        return [self._belief(*each) for each in zip(means.tolist(), sigmas.tolist(), strict=True)]
+            ends = [model.ends(curves) for model in self.models]
+        means, sigmas = (np.column_stack([each[k] for each in ends]) for k in (0, 1))
+        return [self._belief(*each) for each in zip(means, sigmas, strict=True)]
 
     def believe(
-        self, x: Array, steps: Sequence[int], values: Sequence[float]
-    ) -> tuple[float, float, float] | None:
-        """Mean and deviation of a curve's final value, and the share of its variance left open.
+        self, x: Array, steps: Sequence[int], values: ArrayLike
+    ) -> tuple[Array, Array, Array] | None:
+        """Means and deviations of a curve's final values, and the share of each variance left open.
 
-        They are in the model's units; None if no curve has ended.
+        They are in the models' units, one for each objective; None if no curve has ended.
         """
-        if not len(self.model):
+        if not len(self.models[0]):
             return None
         t: NDArray[np.intp] = np.array(steps)
-        known = np.array(values, dtype=float)
-        known[~np.isfinite(known)] = self._worst
+        known = self._rows(values)
+        known = np.where(np.isfinite(known).all(axis=1, keepdims=True), known, self._worst)
+        known = known.clip(-LARGEST, LARGEST)
         with one_thread():  # the number of threads changes the rounding, and so the decisions
-            return self.model.predict(x, t, known.clip(-LARGEST, LARGEST))
+            found = [
+                model.predict(x, t, column)
+                for model, column in zip(self.models, known.T, strict=True)
+            ]
+        means, sigmas, shares = np.array(found).T
+        return means, sigmas, shares
 
 
 @dataclass
@@ -290,11 +350,13 @@ class Levels:
         steps, values = self._curve(point)
         step = self._step(level)
         x = point.unit
-        ahead = self._rule.believe(x, [*steps, step], [*values, values[-1] if values else 0.0])
+        then = self._rule.believe(x, [*steps, step], [*values, values[-1] if values else 0.0])
         now = self._rule.believe(x, steps, values) if steps else None
-        if ahead is None:
+        if then is None:
             return True
-        return (ahead[2] if now is None else (ahead[1] / now[1]) ** 2) <= TELLS
+        if now is None:
+            return float(then[2][0]) <= TELLS
+        return float(then[1][0]) ** 2 <= TELLS * float(now[1][0]) ** 2
 
     def enter(self, point: Point, level: float, value: float) -> None:
         """Note the value of a point at a level."""
@@ -315,11 +377,11 @@ class Levels:
         """Whether a point that has failed at a level is to be evaluated at a higher one."""
         return index % WHOLE == 0 or self._record[level].says_little
 
-    def wins(self, point: Point, index: int, best: float) -> bool:
+    def wins(self, point: Point, index: int, best: ArrayLike) -> bool:
         """Whether a point can still win, or is one of those that climb to the top anyway."""
         return index % WHOLE == 0 or self.margin(point, best) >= 0.0
 
-    def margin(self, point: Point, best: float) -> float:
+    def margin(self, point: Point, best: ArrayLike) -> float:
         """How far the upper bound of a point is above the best value, as in `Verdict`."""
         return self._rule.verdict(-1, point.unit, *self._curve(point), best).margin
 

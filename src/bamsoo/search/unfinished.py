@@ -5,16 +5,21 @@ stopped, or be made at a level of a fidelity and climb to the next one. `Unfinis
 one step at one level, in which an evaluation is finished when it has a value.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from enum import Enum, auto
 from math import inf, isfinite, nan, sqrt
 
-from ..base.sense import Sense
+import numpy as np
+
+from ..base.typing import Array
 from ..errors import ReplayError
+from ..model.curves import CONSTANTS as CURVES
+from ..model.curves import FRONT
 from ..record.events import Reported
 from ..record.ledger import GIVEN, Curve, Evaluation, Ledger
+from ..record.objectives import Objectives
 from ..space import Point, Space
-from .stopping import REVIVED, Belief, Levels, Stopping, Verdict
+from .stopping import REVIVED, Belief, Levels, Stopping, Verdict, ahead
 
 ROUNDING = 1e-4
 """Two points count as equal up to rounding if they differ by at most this share of each range.
@@ -45,19 +50,19 @@ class Unfinished:
     ----------
     space : Space
     ledger : Ledger
-    sense : Sense
-        What the caller takes for better.
+    objectives : Objectives
     bar : callable
-        The value that an evaluation has to beat, to be maximised.
+        The value that an evaluation has to beat, to be maximised, as an array of one row. With
+        several objectives, it has a row for each point of the front. It is empty if there is none.
     """
 
     is_stale = False
     """Whether what is believed about stopped evaluations has changed since `revise`."""
 
     def __init__(
-        self, space: Space, ledger: Ledger, sense: Sense, bar: Callable[[], float]
+        self, space: Space, ledger: Ledger, objectives: Objectives, bar: Callable[[], Array]
     ) -> None:
-        self._space, self._ledger, self._turn, self._bar = space, ledger, sense.turn, bar
+        self._space, self._ledger, self._objectives, self._bar = space, ledger, objectives, bar
         # by the point at the top of the fidelity: what is believed, and the latest evaluation
         self._dropped: dict[Point, tuple[Belief, Evaluation]] = {}
 
@@ -98,9 +103,9 @@ class Unfinished:
     def must_end(self, number: int) -> None:
         """Note that a trial is not stopped, because nothing else is left to evaluate."""
 
-    def judge(self, number: int, step: int, value: float) -> Verdict:
+    def judge(self, number: int, step: int, values: tuple[float, ...]) -> Verdict:
         """The verdict on a step that is about to be reported."""
-        return Verdict(inf, Belief(self._turn(value), 0.0))
+        return Verdict(inf, Belief(self._objectives.to_maximise(values), (0.0,) * len(values)))
 
     def report(self, event: Reported) -> None:
         """Take a step into account."""
@@ -109,7 +114,8 @@ class Unfinished:
     def end(self, evaluation: Evaluation) -> None:
         """Take into account that an evaluation has ended."""
         if evaluation.believed:
-            self.drop(evaluation, Belief(self._turn(evaluation.believed[0]), nan))
+            means = self._objectives.to_maximise(evaluation.believed)
+            self.drop(evaluation, Belief(means, (nan,) * len(means)))
 
     def arrive(self, evaluation: Evaluation, answers: bool, started: bool) -> Fate:
         """What becomes of a value.
@@ -155,8 +161,8 @@ class Unfinished:
         """What is now believed about stopped evaluations, by their points."""
         return {}
 
-    def expected_ends(self) -> dict[int, tuple[float, float]]:
-        """For each pending trial with a curve, the mean and deviation of its final value."""
+    def expected_ends(self) -> dict[int, list[tuple[float, float]]]:
+        """For each pending trial with a curve, the mean and deviation of each final value."""
         return {}
 
     def _dropped_and_idle(self, rising: Iterable[Point]) -> list[tuple[float, Evaluation]]:
@@ -164,11 +170,21 @@ class Unfinished:
         out = (*(trial.point for trial in ledger.out.values()), *ledger.expected)
         waiting = {point.at_top for point in (*out, *rising)}
         found = [
-            (belief.mean, evaluation)
+            (self._promise(belief), evaluation)
             for point, (belief, evaluation) in self._dropped.items()
             if point not in waiting and ledger.at(evaluation.point) is evaluation
         ]
         return sorted(found, key=lambda each: -each[0])
+
+    def _promise(self, belief: Belief) -> float:
+        """How good a value seems to be; with several objectives, how far it is ahead of the front.
+
+        That is in units of the range of each objective, so that they can be compared.
+        """
+        if not self._objectives.several:
+            return belief.means[0]
+        ranges = np.ptp([e.numbers for e in self._ledger.evaluations if e.numbers], axis=0)
+        return ahead(np.array(belief.means), self._bar(), np.where(ranges > 0.0, ranges, 1.0))
 
 
 class InSteps(Unfinished):
@@ -176,7 +192,7 @@ class InSteps(Unfinished):
 
     Parameters
     ----------
-    space, ledger, sense, bar
+    space, ledger, objectives, bar
         As in `Unfinished`.
     steps : int
         The number of steps of a full evaluation.
@@ -190,16 +206,17 @@ class InSteps(Unfinished):
         self,
         space: Space,
         ledger: Ledger,
-        sense: Sense,
-        bar: Callable[[], float],
+        objectives: Objectives,
+        bar: Callable[[], Array],
         steps: int,
         revises: bool,
         compares: bool,
     ) -> None:
-        super().__init__(space, ledger, sense, bar)
-        self._rule = Stopping(steps, space.domain)
+        super().__init__(space, ledger, objectives, bar)
+        model = FRONT if objectives.several else CURVES
+        self._rule = Stopping(steps, space.domain, model=model, objectives=len(objectives))
         self._revises, self._compares = revises, compares
-        self._judged: tuple[tuple[int, int, float], Verdict] | None = None
+        self._judged: tuple[tuple[int, int, tuple[float, ...]], Verdict] | None = None
         # the curve of each trial in the model, and those of stopped ones by their points
         self._places: dict[int, int] = {}
         self._cut: dict[Point, int] = {}
@@ -214,24 +231,27 @@ class InSteps(Unfinished):
         """Note that a trial is not stopped, because nothing else is left to evaluate."""
         self._to_the_end.add(number)
 
-    def judge(self, number: int, step: int, value: float) -> Verdict:
+    def judge(self, number: int, step: int, values: tuple[float, ...]) -> Verdict:
         """The verdict on a step that is about to be reported."""
-        key = number, step, value
+        key = number, step, values
         if self._judged is None or self._judged[0] != key:
             curve = self._ledger.curves.get(number)
             if curve is None or step <= curve.first:
                 curve = Curve(step)
             steps = [*curve.steps, curve.counted(step)]
-            values = [self._turn(each) for each in (*curve.values, value)]
+            rows = self._to_maximise([*curve.values, values or (nan,) * len(self._objectives)])
             unit = self._ledger.trials[number].point.unit
-            verdict = self._rule.verdict(number, unit, steps, values, self._bar())
+            verdict = self._rule.verdict(number, unit, steps, rows, self._bar())
             if number in self._to_the_end:
                 verdict = Verdict(inf, verdict.belief)
             elif steps[-1] >= self._rule.look and self._is_look(number):
-                known = self._rule.belief(unit, steps, values)
-                verdict = Verdict(-inf, known) if isfinite(known.mean) else verdict
+                known = self._rule.belief(unit, steps, rows)
+                verdict = Verdict(-inf, known) if isfinite(known.means[0]) else verdict
             self._judged = key, verdict
         return self._judged[1]
+
+    def _to_maximise(self, rows: Sequence[tuple[float, ...]]) -> list[tuple[float, ...]]:
+        return [self._objectives.to_maximise(row) for row in rows]
 
     def _is_look(self, number: int) -> bool:
         """Whether a trial is one of the first, which are compared with each other.
@@ -251,7 +271,7 @@ class InSteps(Unfinished):
         """Take a step into account, after which the trial goes on or has ended."""
         verdict = None
         if event.stopped is not None:
-            verdict = self.judge(event.number, event.step, event.value)
+            verdict = self.judge(event.number, event.step, event.values)
             if verdict.stop != event.stopped and abs(verdict.margin) > ROUNDING:
                 was = "was stopped" if event.stopped else "went on"
                 raise ReplayError(
@@ -274,13 +294,14 @@ class InSteps(Unfinished):
         curve = None if number is None else self._ledger.curves.get(number)
         if number is None or curve is None or evaluation.failed:
             return
-        steps, values = curve.steps, [self._turn(each) for each in curve.values]
+        steps, rows = curve.steps, curve.values
         if not evaluation.stopped:  # its last value, if it ended early or told another one
             steps = [*(step for step in steps if step < rule.steps)]
-            values = [*values[: len(steps)], self._turn(evaluation.value)]
+            rows = [*rows[: len(steps)], evaluation.numbers]
             steps.append(rule.steps)
         cut = self._cut.pop(evaluation.point, None)
-        place = rule.add(evaluation.point.unit, curve.taken, steps, values, cut)
+        unit = evaluation.point.unit
+        place = rule.add(unit, curve.taken, steps, self._to_maximise(rows), cut)
         if place is not None:
             self._places[number] = place
             self.is_stale = self._revises
@@ -297,14 +318,17 @@ class InSteps(Unfinished):
         It begins again, which costs much, so it has to seem better than the best one. The first
         evaluations are all stopped, and the best of them is what is finished first.
         """
-        if not self._dropped:
+        if not self._dropped or not self._compares:
             return None
-        bar = self._bar()
         first = not self._finished() and len(self._ledger.trials) >= self._rule.looks
-        if not self._compares or not (first or isfinite(bar)):
+        bar = self._bar()
+        if not (first or len(bar)):
             return None
-        mean, best = next(iter(self.left(rising)), (-inf, None))
-        return best if mean - bar > 0.0 else None
+        _, best = next(iter(self.left(rising)), (-inf, None))
+        if best is None:
+            return None
+        means = self._dropped[best.point.at_top][0].means
+        return best if ahead(np.array(means), bar) > 0.0 else None
 
     def revise(self) -> dict[Point, Belief]:
         """What is now believed about stopped evaluations, by their points."""
@@ -326,17 +350,42 @@ class InSteps(Unfinished):
         if number in self._places:
             return self._rule.beliefs([self._places[number]])[0]
         curve = self._ledger.curves[number]
-        values = [self._turn(value) for value in curve.values]
-        return self._rule.belief(self._ledger.trials[number].point.unit, curve.steps, values)
+        rows = self._to_maximise(curve.values)
+        return self._rule.belief(self._ledger.trials[number].point.unit, curve.steps, rows)
 
-    def expected_ends(self) -> dict[int, tuple[float, float]]:
-        """For each pending trial with a curve, the mean and deviation of its final value."""
-        found: dict[int, tuple[float, float]] = {}
-        for number in self._ledger.out:
+    def expected_ends(self) -> dict[int, list[tuple[float, float]]]:
+        """For each pending trial with a curve, the mean and deviation of each final value."""
+        return self.ends_of(self._ledger.out)
+
+    def ends_of(self, numbers: Iterable[int]) -> dict[int, list[tuple[float, float]]]:
+        """The mean and deviation of each final value, for those of some trials that have a curve.
+
+        They are in the caller's own sense. If nothing is known about a final value, it is left out.
+        """
+        found: dict[int, list[tuple[float, float]]] = {}
+        for number in numbers:
             if number in self._ledger.curves:
-                mean, variance = self._belief_of(number)
-                found[number] = self._turn(mean), sqrt(variance)
+                means, variances = self._belief_of(number)
+                means = self._objectives.to_maximise(means)  # back to the caller's sense
+                if all(map(isfinite, means)):
+                    found[number] = [*zip(means, map(sqrt, variances), strict=True)]
         return found
+
+
+def believed_ends(
+    space: Space, ledger: Ledger, objectives: Objectives
+) -> dict[int, list[tuple[float, float]]]:
+    """For each trial that was stopped, the mean and deviation of each of its final values.
+
+    This is what the curves of all trials say; no search has to be replayed for it.
+    """
+    if ledger.steps is None or not ledger.stopped:
+        return {}
+    nothing = np.empty((0, len(objectives)))
+    steps = InSteps(space, ledger, objectives, lambda: nothing, ledger.steps, False, False)
+    steps.restore()
+    stopped = (e.number for e in ledger.evaluations if e.stopped and e.number is not None)
+    return steps.ends_of(stopped)
 
 
 class AtLevels(Unfinished):
@@ -344,7 +393,7 @@ class AtLevels(Unfinished):
 
     Parameters
     ----------
-    space, ledger, sense, bar
+    space, ledger, objectives, bar
         As in `Unfinished`.
     levels : Levels
     """
@@ -353,11 +402,11 @@ class AtLevels(Unfinished):
         self,
         space: Space,
         ledger: Ledger,
-        sense: Sense,
-        bar: Callable[[], float],
+        objectives: Objectives,
+        bar: Callable[[], Array],
         levels: Levels,
     ) -> None:
-        super().__init__(space, ledger, sense, bar)
+        super().__init__(space, ledger, objectives, bar)
         self._levels = levels
         # by the point at the top: the order in which they were begun, and the highest
         # evaluations below the top from before the search began
@@ -391,7 +440,7 @@ class AtLevels(Unfinished):
         if not evaluation.numbers:
             return self._fail(evaluation, answers)
         levels, level, point = self._levels, evaluation.point.level, evaluation.point.at_top
-        levels.enter(point, level, self._turn(evaluation.value))
+        levels.enter(point, level, *self._objectives.to_maximise(evaluation.numbers))
         if not evaluation.cheap:
             self._dropped.pop(point, None)
             self._below.pop(point, None)
@@ -418,7 +467,7 @@ class AtLevels(Unfinished):
             return Fate.KEPT
         if self._levels.outlives(level, self._begun.get(point, -1)):
             return Fate.RISES
-        self.drop(evaluation, Belief(-inf, 0.0))
+        self.drop(evaluation, Belief((-inf,), (0.0,)))
         return Fate.SEEN
 
     def instead(self, evaluation: Evaluation) -> Belief | None:
@@ -427,7 +476,7 @@ class AtLevels(Unfinished):
             return super().instead(evaluation)
         if (point := evaluation.point.at_top) in self._dropped:
             return self._dropped[point][0]
-        return Belief(self._turn(evaluation.value), 0.0)
+        return Belief(self._objectives.to_maximise(evaluation.numbers), (0.0,))
 
     def left(self, rising: Iterable[Point]) -> list[tuple[float, Evaluation]]:
         """The evaluations below the top, by what is believed about them, best first."""

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import closing, suppress
 from datetime import datetime
 from functools import cached_property
-from math import isfinite
+from math import isfinite, sqrt
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +24,7 @@ from ..record.ledger import Evaluation, Record
 from ..record.objectives import Objectives
 from ..result.result import Result
 from ..search.optimizer import Optimizer
+from ..search.stopping import Stopping
 from ..space import Choice, Constraints, Int, Parameter, Real, Space
 from .address import Address, ServerAddress, parse
 
@@ -196,6 +197,29 @@ class OptunaStudy:
                 values = record.values if objectives.several else record.value
                 search.tell(record.params, values, constraints=record.measured)
         return search
+
+    @cached_property
+    def believed_ends(self) -> dict[int, list[tuple[float, float]]]:
+        """For each pruned trial, the mean and deviation of the value it would have had."""
+        curves = self.curves
+        steps = max(map(len, curves.values()), default=0)
+        ended = [t for t in self.trials if t.number in curves and t.state in ("done", "stopped")]
+        if self.objectives.several or not any(t.state == "stopped" for t in ended):
+            return {}
+        turn, rule = self.objectives.sense.turn, Stopping(steps, self.space.domain)
+        places: dict[int, int] = {}
+        for t in ended:
+            assert t.number is not None
+            values = [turn(value) for value in curves[t.number]]
+            unit = self.space.encode(self.space.point(t.params))
+            place = rule.add(unit, len(values), range(1, len(values) + 1), values)
+            if t.state == "stopped" and place is not None:
+                places[t.number] = place
+        beliefs = rule.beliefs([*places.values()]) if places else []
+        return {
+            number: [(turn(each.means[0]), sqrt(each.variances[0]))]
+            for number, each in zip(places, beliefs, strict=True)
+        }
 
     @property
     def result(self) -> Result:

@@ -62,8 +62,10 @@ def as_row(number: int, event: Event) -> Row:
         body |= _said(event)
     if isinstance(event, Reported):
         body["step"] = event.step
-        if isfinite(event.value):
-            body["value"] = event.value
+        if len(event.values) == 1:
+            body["value"] = event.values[0]
+        elif event.values:
+            body["values"] = list(event.values)
         if event.stopped is not None:
             body["stopped"] = event.stopped
     if isinstance(event, Imported):
@@ -167,15 +169,15 @@ class _Body:
 
     def reported(self, time: float) -> Reported:
         found = self._fields
-        step, value, stopped = found.get("step"), found.get("value"), found.get("stopped")
+        step, stopped = found.get("step"), found.get("stopped")
         if type(step) is not int or step < 0:
             raise self._invalid("step", step)
-        if value is not None and not _is_number(value):
+        if (value := found.get("value")) is not None and not _is_number(value):
             raise self._invalid("value", value)
         if stopped is not None and type(stopped) is not bool:
             raise self._invalid("decision", stopped)
-        number = nan if value is None else float(value)
-        return Reported(self.trial(), step, number, stopped, time)
+        values = self._values() if value is None else (float(value),)
+        return Reported(self.trial(), step, values, stopped, time)
 
     def imported(self, time: float) -> Imported:
         found = self._fields

@@ -51,6 +51,7 @@ from ..record.objectives import Objectives, ObjectivesLike
 from ..record.residuals import SumOfSquares
 from ..search.course import Course, Setup
 from ..search.optimizer import Optimizer, given_seed
+from ..search.unfinished import believed_ends
 from ..space import Point, Space, SpaceLike, numbers_of
 from .address import SafeAddress, StudyPlace, parse
 from .backends import is_written, open_journal
@@ -397,6 +398,14 @@ class Study(Optimizer):
         self.refresh()
         constrained = bool(self.settings.get("constraints")) or self.space.pinned
         return list(self.ledger.records(constrained))
+
+    @property
+    def believed_ends(self) -> dict[int, list[tuple[float, float]]]:
+        """For each stopped trial, what its curve says about its final values.
+
+        These are a mean and a deviation for each objective. No search is replayed for them.
+        """
+        return believed_ends(self.space, self.ledger, self.objectives)
 
     @property
     def settings(self) -> dict[str, Any]:

@@ -145,7 +145,7 @@ class Prior:
             [start, (self._typical, None)],
             warp=warp,
             noise="learn" if rough else self._noise,
-            variances=known.variances[some],
+            variances=known.variances[some, j],
             constants=replace(self._constants, tails=None) if rough else self._constants,
             learning=self._learning,
         )

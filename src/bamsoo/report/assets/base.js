@@ -18,7 +18,7 @@ function load(data) {
   if (!data.objectives?.[state.objective]) state.objective = 0;
   const chosen = data.objectives?.[state.objective];
   everything = data;
-  report = chosen ? { ...data, ...chosen, trials: { ...data.trials, value: chosen.value } } : data;
+  report = chosen ? { ...data, ...chosen, trials: { ...data.trials, value: chosen.value, curves: chosen.curves } } : data;
   ({ parameters, trials, sign, size } = report);
   rows = trials.state.length;
   dim = parameters.length;
@@ -125,6 +125,17 @@ function trialName(row) {
 function shownParameter(i, row) {
   const value = trials.params[i][row];
   return value === null ? "" : axes[i].show(value);
+}
+
+/** What is believed about the values of stopped trials, as rows with a mean and a deviation. */
+function beliefs() {
+  return Object.entries(report.believed ?? {}).map(([row, [mean, deviation]]) => [Number(row), mean / size, deviation / size]);
+}
+
+/** The value after the last step that a trial has reported, of objective i; null if there is none. */
+function lastValue(row, i = null) {
+  const { curves } = i === null ? trials : report.objectives[i];
+  return curves[row]?.at(-1) ?? null;
 }
 
 /** Why a trial failed; empty if that is not known. */
@@ -291,7 +302,7 @@ let scales = [];
 function loadScales() {
   axes = parameters.map((_, i) => parameterAxis(i));
   units = axes.map((axis, i) => Float64Array.from(trials.params[i] || [], (v) => (v === null ? NaN : axis.at(v))));
-  finite = Array.from(values).filter((v) => !Number.isNaN(v));
+  finite = [...values, ...beliefs().map(([, mean]) => mean)].filter((v) => !Number.isNaN(v));
   smallest = finite.reduce((a, b) => Math.min(a, b), Infinity);
   largest = finite.reduce((a, b) => Math.max(a, b), -Infinity);
   const allowed = Array.from(values).filter((v, row) => !Number.isNaN(v) && trials.state[row] !== "i");

@@ -240,6 +240,11 @@ function describeTrial(row) {
   const pairs = report.objectives.length
     ? report.objectives.map((each) => [each.name, each.value[row] === null ? STATES[trials.state[row]] : grouped(text(each.value[row], 8))])
     : [["value", value === null ? STATES[trials.state[row]] : grouped(text(value, 8))]];
+  if (trials.state[row] === "s") {
+    if (lastValue(row) !== null) pairs.push(["last value", `${text(lastValue(row), 6)} after step ${trials.steps[row]}`]);
+    const known = report.believed?.[row];
+    if (known) pairs.push(["believed", `${text(known[0], 4)} ± ${text(known[1], 2)}`]);
+  }
   report.constraints.forEach((limited, i) => {
     const measured = trials.measured[i][row];
     if (measured !== null) pairs.push([limited.name, `${grouped(text(measured))}${excess(limited, measured) > 0 ? ", violated" : ""}`]);

@@ -3,7 +3,6 @@
 const PAUSE = 1000; // milliseconds between two requests
 const REST = 6; // the next model is requested after this many times the time it took to draw the last
 const MOST_OUT = 50;
-const MOST_REASONS = 20;
 
 /** The latest version of both parts of the data, and the current state of the run. */
 const known = { trials: null, search: null };
@@ -105,23 +104,6 @@ function tick() {
   showState();
 }
 
-function buildFailures() {
-  const host = body("failures");
-  const failed = allRows.filter((row) => trials.state[row] === "f");
-  if (!failed.length) return host.append(note("None so far."));
-  const reasons = new Map();
-  for (const row of failed) {
-    const message = messageOf(row) || "no reason was given";
-    const found = reasons.get(message) || { count: 0 };
-    reasons.set(message, { count: found.count + 1, row });
-  }
-  const latest = [...reasons].sort((a, b) => b[1].row - a[1].row);
-  const lines = latest.slice(0, MOST_REASONS).map(([message, { count, row }]) => make("tr", {}, numberCell(grouped(count)),
-    make("td", {}, trialName(row)), make("td", { class: "message" }, folded(message, 160))));
-  host.append(scrolling(table({ class: "out", id: "reasons" }, ["trials", "latest", "reason"], lines, "Reasons for failures")));
-  if (latest.length > MOST_REASONS) host.append(note(`The latest ${MOST_REASONS} of ${grouped(latest.length)} different reasons.`));
-}
-
 // --- new data
 
 /** What determines the controls and notes of a section; when it changes, the section is rebuilt. */
@@ -192,7 +174,7 @@ async function ask() {
 }
 
 take(first);
-start(whole(), { now: buildNow, failures: buildFailures });
+start(whole(), { now: buildNow });
 tick();
 setInterval(tick, 1000);
 setTimeout(ask, PAUSE);

@@ -71,10 +71,12 @@ function start(data, more = {}) {
   offerObjectives();
   if (!report.objectives.length) document.getElementById("front").remove();
   if (!report.fit) document.getElementById("fit").remove();
+  const fails = report.live || count("f") > 0;
+  if (!fails) document.getElementById("failures").remove();
   const stepwise = Object.keys(trials.curves ?? {}).length > 0 || report.stepwise;
   if (!stepwise) document.getElementById("curves").remove();
   buildHeader();
-  parts = { best: buildBest, ...(report.objectives.length ? { front: buildFront } : {}), ...(report.fit ? { fit: buildFit } : {}), ...more, convergence: buildConvergence, ...(stepwise ? { curves: buildCurves } : {}), parallel: buildParallel,
+  parts = { best: buildBest, ...(report.objectives.length ? { front: buildFront } : {}), ...(report.fit ? { fit: buildFit } : {}), ...more, ...(fails ? { failures: buildFailures } : {}), convergence: buildConvergence, ...(stepwise ? { curves: buildCurves } : {}), parallel: buildParallel,
     parameters: buildParameters, importance: buildImportance, slices: buildSlices,
     partition: buildPartition, trials: buildTable, settings: buildSettings };
   fillParts();

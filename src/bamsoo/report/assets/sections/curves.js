@@ -8,14 +8,16 @@ function buildCurves() {
   if (!all.length) return host.append(note("No evaluation has reported a step yet."));
   const kept = new Set(thinned(all.map(([row]) => row), MOST_CURVES));
   const shown = all.filter(([row]) => kept.has(row));
+  const expected = new Map(beliefs().filter(([row]) => kept.has(row)).map(([row, mean, deviation]) => [row, [mean, mean - deviation, mean + deviation]]));
   const longest = Math.max(...shown.map(([, curve]) => curve.length));
-  const numbers = shown.flatMap(([, curve]) => curve).filter((v) => v !== null);
+  const whole = Math.max(longest, ...trials.steps.filter((n) => n !== null));
+  const numbers = [...shown.flatMap(([, curve]) => curve), ...[...expected.values()].map(([mean]) => mean * size)].filter((v) => v !== null);
   const y = fittingAxis("value after the step", numbers);
   const x = {
     name: "step",
-    ticks: (about) => ticksAt(wholeTicks(1, longest, about), stepAt),
+    ticks: (about) => ticksAt(wholeTicks(1, whole, about), stepAt),
   };
-  const stepAt = (step) => (longest > 1 ? (step - 1) / (longest - 1) : 0.5);
+  const stepAt = (step) => (whole > 1 ? (step - 1) / (whole - 1) : 0.5);
   pointChart(host, {
     id: "curves-chart",
     height: 320,
@@ -41,6 +43,7 @@ function buildCurves() {
         });
         context.stroke();
         if (!last) continue;
+        if (expected.has(row)) drawBelief(context, last, px(stepAt(whole)), ...expected.get(row).map((v) => py(y.at(v * size))));
         if (ended === "s" || ended === "f") {
           context.strokeStyle = ended === "s" ? colours.soft : colours.bad;
           context.lineWidth = 1.5;
@@ -52,6 +55,18 @@ function buildCurves() {
     },
   });
   host.append(legend([["line", "an evaluation; the better its value, the darker"], ["ring", "the best"],
-    ...keyOf("s", "cross soft", "stopped early"), ...keyOf("f", "cross", "failed")]));
+    ...keyOf("s", "cross soft", "stopped early"), ...(expected.size ? [["belief", "the final value that is believed, with one deviation on each side"]] : []), ...keyOf("f", "cross", "failed")]));
   if (shown.length < all.length) host.append(note(`${shown.length} of ${grouped(all.length)} curves are drawn.`));
+}
+
+/** A dotted line from where a curve was stopped to the value that it is believed to end with. */
+function drawBelief(context, [x, y], end, mean, low, high) {
+  context.lineWidth = 1;
+  context.globalAlpha *= 0.7;
+  context.setLineDash([2, 3]);
+  line(context, x, y, end, mean);
+  context.setLineDash([]);
+  line(context, end, low, end, high);
+  circle(context, end, mean, 2.5);
+  context.stroke();
 }

@@ -2,11 +2,16 @@
 
 function buildParameters() {
   const host = body("parameters");
-  if (!withValue.length) return host.append(note("There are no values to draw yet."));
+  const believed = thinned(beliefs(), MOST_POINTS);
+  if (!withValue.length && !believed.length) return host.append(note("There are no values to draw yet."));
   const [own, others] = ownAndOther();
   const [grid, rest] = [make("div", { class: "grid" }), make("div", { class: "grid" })];
   host.append(grid, otherOptions(others, rest));
-  if (count("i")) host.append(legend([...(bestRow === null ? [] : [["dot", "a feasible value"], ["ring", "the best"]]), ...infeasibleKey()]));
+  if (count("i") || believed.length) {
+    const known = bestRow === null ? [] : [["dot", count("i") ? "a feasible value" : "a value"], ["ring", "the best"]];
+    const guessed = believed.length ? [["belief", "stopped early: what is believed about its value, with one deviation on each side"]] : [];
+    host.append(legend([...known, ...infeasibleKey(), ...guessed]));
+  }
   axes.forEach((axis, i) => {
     pointChart(own.includes(i) ? grid : rest, {
       id: `parameter-${i}`,
@@ -14,16 +19,34 @@ function buildParameters() {
       label: `Value against ${axis.name}`,
       draw(context, width, height) {
         const { px, py } = frame(context, width, height, axis, yAxis(""));
-        const placed = drawPoints(context, drawnPoints, (row) => [
-          px(units[i][row] + (axis.options ? spread(row) / axis.count : 0)),
-          py(currentScale.at(values[row])),
-        ]);
+        const across = (row) => px(units[i][row] + (axis.options ? spread(row) / axis.count : 0));
+        const guessed = drawBeliefs(context, believed, across, (v) => py(Math.min(Math.max(currentScale.at(v), -0.04), 1.04)));
+        const placed = [...guessed, ...drawPoints(context, drawnPoints, (row) => [across(row), py(currentScale.at(values[row]))])];
         const best = placed.find(([row]) => row === bestRow);
         if (best) ring(context, best[1], best[2]);
         return drawFocus(context, placed);
       },
     });
   });
+}
+
+/** Draw what is believed about stopped trials, as hollow points with bars; returns the points. */
+function drawBeliefs(context, believed, across, up) {
+  const placed = [];
+  context.strokeStyle = colours.soft;
+  context.lineWidth = 1;
+  for (const [row, mean, deviation] of believed) {
+    const [x, y] = [across(row), up(mean)];
+    if (Number.isNaN(x)) continue;
+    context.globalAlpha = selected[row] ? 0.8 : 0.2;
+    line(context, x, up(mean - deviation), x, up(mean + deviation));
+    context.beginPath();
+    context.arc(x, y, 2.5, 0, 2 * Math.PI);
+    context.stroke();
+    placed.push([row, x, y]);
+  }
+  context.globalAlpha = 1;
+  return placed;
 }
 
 function buildImportance() {

@@ -1,6 +1,8 @@
-// The table of trials, page by page, sorted by any column and filtered by text, state and range; and the settings.
+// The table of trials, page by page, sorted by any column and filtered by text, state and range; the
+// reasons for failures; and the settings.
 
 const PAGE = 50;
+const MOST_REASONS = 20;
 
 function buildTable() {
   const host = body("trials");
@@ -11,6 +13,11 @@ function buildTable() {
     ...(report.objectives.length ? report.objectives.map(({ name, value }) => ({ name, key: (row) => value[row] ?? NaN, cell: (row) => text(value[row], 8), number: true }))
       : [{ name: "value", key: (row) => values[row], cell: (row) => text(trials.value[row], 8 + commonDigits(smallest, largest)), number: true }]),
     ...(report.objectives.length ? [{ name: "front", key: (row) => (report.front.includes(row) ? "yes" : ""), cell: (row) => (report.front.includes(row) ? "yes" : "") }] : []),
+    ...(trials.steps.some((each) => each !== null) ? [{ name: "steps", key: (row) => trials.steps[row] ?? NaN, cell: (row) => (trials.steps[row] === null ? "" : String(trials.steps[row])), number: true },
+      ...(report.objectives.length ? report.objectives : [null]).map((each, i) => {
+        const last = (row) => lastValue(row, each && i);
+        return { name: each ? `last ${each.name}` : "last value", key: (row) => last(row) ?? NaN, cell: (row) => text(last(row), 6), number: true };
+      })] : []),
     { name: "state", key: (row) => STATES[trials.state[row]], cell: (row) => STATES[trials.state[row]] },
     ...report.constraints.map(({ name }, i) => ({
       name,
@@ -141,6 +148,24 @@ function buildTable() {
   before.addEventListener("click", () => { page -= 1; fill(); });
   after.addEventListener("click", () => { page += 1; fill(); });
   watch(fill);
+}
+
+/** The reasons why trials failed, the latest first. */
+function buildFailures() {
+  const host = body("failures");
+  const failed = allRows.filter((row) => trials.state[row] === "f");
+  if (!failed.length) return host.append(note("None so far."));
+  const reasons = new Map();
+  for (const row of failed) {
+    const message = messageOf(row) || "no reason was given";
+    const found = reasons.get(message) || { count: 0 };
+    reasons.set(message, { count: found.count + 1, row });
+  }
+  const latest = [...reasons].sort((a, b) => b[1].row - a[1].row);
+  const lines = latest.slice(0, MOST_REASONS).map(([message, { count, row }]) => make("tr", {}, numberCell(grouped(count)),
+    make("td", {}, trialName(row)), make("td", { class: "message" }, folded(message, 160))));
+  host.append(scrolling(table({ class: "out", id: "reasons" }, ["trials", "latest", "reason"], lines, "Reasons for failures")));
+  if (latest.length > MOST_REASONS) host.append(note(`The latest ${MOST_REASONS} of ${grouped(latest.length)} different reasons.`));
 }
 
 function buildSettings() {
