@@ -27,7 +27,6 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import inf, isfinite, isqrt, nan, sqrt
-from statistics import NormalDist
 from typing import NamedTuple
 
 import numpy as np
@@ -160,9 +159,11 @@ class Stopping:
         """The number of steps of the first evaluations, which are compared with each other."""
         self.looks = steps // self.look if self.look > 1 and objectives == 1 else 0
         """The number of these evaluations; together they cost at most one full evaluation."""
-        one = NormalDist()
-        several = one.inv_cdf(one.cdf(constants.width) ** (1.0 / objectives))
-        self._width = constants.width if objectives == 1 else several
+        self._width = constants.width
+        if objectives > 1:
+            from scipy.special import ndtr, ndtri  # takes long to load
+
+            self._width = float(ndtri(ndtr(constants.width) ** (1.0 / objectives)))
         self._worst = np.full(objectives, inf)  # stands for a step without a value
         self._decisive = np.unique(np.round(np.geomspace(1.0, steps, constants.decisions)))
         self._to_spare = 0.0  # steps
