@@ -29,10 +29,10 @@ PYTEST := $(BIN)/pytest -n auto --dist worksteal --timeout 300
 run: $(BASIC)
 	$(BIN)/python examples/branin.py
 
-# All checks, as CI runs them, two at a time. The tests use all cores; they start while the package is
-# still being tried, which is mostly waiting for downloads.
+# All checks, as CI runs them. The tests use all cores and take the longest, so they start first; the
+# other checks follow one another next to them. Trying the package is mostly waiting for downloads.
 test: $(READY)
-	$(MAKE) --no-print-directory --jobs 2 lint layers types package tests
+	$(MAKE) --no-print-directory --jobs 2 tests lint layers types package
 
 # Quick checks after each edit: the style, the layers, and the tests that are quick with the first of
 # their parameters.

@@ -99,7 +99,7 @@ THIN = {
     "plane": (3, LinearConstraint(np.ones((1, 3)), 1, 1)),
     "simplex in 8-D": (8, lambda x: bool(x.sum() <= 1)),
 }
-DIFFERENT = ("auto", "soo", "gp-ucb", "random", "shrinking")
+DIFFERENT = ("auto", "soo", "gp-ucb")
 """Searches that look for allowed points in different ways. The other trees do it as SOO does, so
 each of them is tried on one of the sets."""
 

@@ -1,4 +1,4 @@
-"""The examples of docs/study.md run."""
+"""The commands of docs/study.md run."""
 
 import json
 import re
@@ -14,11 +14,6 @@ SIMULATE = """#!/bin/sh
 [ "$1 $3 $5" = "--x --rate --mode" ] || exit 1
 echo "$2"
 """
-
-
-def test_the_pages_python_runs():
-    (block,) = re.findall(r"```python\n(.*?)```", PAGE, re.S)
-    exec(block, {"__name__": "page"})
 
 
 @pytest.mark.slow

@@ -48,18 +48,35 @@ def checked(estimator, space, **settings):
     return BamsooSearchCV(estimator, space, n_iter=2, cv=2, error_score="raise", **settings)
 
 
+def own_checks(*estimators):
+    """Run a test with each of the checks that scikit-learn has for estimators."""
+
+    def decorated(test):
+        for message in ("divide by zero encountered in log", "invalid value encountered in cast"):
+            test = pytest.mark.filterwarnings(f"ignore:{message}:RuntimeWarning")(test)
+        return parametrize_with_checks(list(estimators), expected_failed_checks=expected_to_fail)(
+            test
+        )
+
+    return decorated
+
+
+SMOOTHING = {"var_smoothing": Real(1e-9, 1.0, log=True)}
+
+
 @pytest.mark.slow
-@pytest.mark.filterwarnings("ignore:divide by zero encountered in log:RuntimeWarning")
-@pytest.mark.filterwarnings("ignore:invalid value encountered in cast:RuntimeWarning")
-@parametrize_with_checks(
-    [
-        checked(GaussianNB(), {"var_smoothing": Real(1e-9, 1.0, log=True)}),
-        checked(Ridge(), {"alpha": Real(1e-2, 1e2, log=True)}, resource="n_samples"),
-        checked(GaussianNB(), {"var_smoothing": Real(1e-9, 1.0, log=True)}, steps=2),
-    ],
-    expected_failed_checks=expected_to_fail,
+@own_checks(
+    checked(GaussianNB(), SMOOTHING),
+    checked(Ridge(), {"alpha": Real(1e-2, 1e2, log=True)}, resource="n_samples"),
 )
 def test_scikit_learns_own_checks(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.slow
+@pytest.mark.long
+@own_checks(checked(GaussianNB(), SMOOTHING, steps=2))
+def test_scikit_learns_own_checks_with_steps(estimator, check):
     check(estimator)
 
 

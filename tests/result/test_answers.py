@@ -46,7 +46,7 @@ def test_a_maximised_value_gains_as_much():
 def test_bounds_and_known_constraints_have_prices():
     space = {"x": (0, 1), "y": (-1, 1), "rate": Real(0.01, 100, log=True)}
     r = bamsoo.minimize(
-        lambda x, y, rate: (x - 2) ** 2 + y**2 + np.log(rate), space, 60,
+        lambda x, y, rate: (x - 2) ** 2 + y**2 + np.log(rate), space, 30,
         constraints=[bamsoo.Formula("y >= 0.25")],
     )  # fmt: skip
     prices = {each.limit: each.price for each in r.active}

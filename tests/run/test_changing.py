@@ -19,7 +19,7 @@ def same_point(new, old, fill, ignore):
     return new == expected
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=12, deadline=None)
 @given(changes=lists(sampled_from(CHANGES), min_size=1, max_size=6))
 def test_no_value_is_lost_or_counted_where_it_was_not_measured(changes, tmp_path_factory):
     place = tmp_path_factory.mktemp("changes")

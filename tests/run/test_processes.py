@@ -11,7 +11,6 @@ import threading
 import time
 import types
 from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -546,19 +545,6 @@ def test_an_interrupt_awaits_all_that_run_and_a_second_ends_them(how, tmp_path, 
     (tmp_path / "go").touch()
     monkeypatch.chdir(tmp_path)
     assert json.loads(bamsoo_("resume", "run.db", "--json"))["evaluations"] == 6
-
-
-# --- docs/parallel.md
-
-
-@pytest.mark.slow
-@posix
-def test_the_pages_example_runs_and_its_links_lead_somewhere():
-    page = Path(__file__).parents[2] / "docs" / "parallel.md"
-    (block,) = re.findall(r"```python\n(.*?)```", page.read_text(), re.S)
-    exec(block, {"__name__": "example"})
-    for target in re.findall(r"\]\(([^)#]+)", page.read_text()):
-        assert (page.parent / target).exists()
 
 
 # --- evaluations that hang

@@ -35,7 +35,7 @@ def test_the_optimum_may_be_at_the_end_of_the_box():
 
 def test_known_constraints_bound_the_steps():
     allowed = lambda x: x[0] + x[1] - 1.0
-    r = fit(lambda x: x - 0.8, [(0.0, 1.0)] * 2, 25, constraints=[allowed])
+    r = fit(lambda x: x - 0.8, [(0.0, 1.0)] * 2, 10, constraints=[allowed])
     assert_allclose(r.x, [0.5, 0.5], atol=1e-3)
 
 
