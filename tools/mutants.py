@@ -54,7 +54,7 @@ ROOT = Path(__file__).resolve().parent.parent
 SOURCE = ROOT / "src"
 MODULES = ["algorithms", "base", "model", "record", "result", "search", "space"]
 TESTS = [*MODULES, "golden", "test_*.py"]
-NOT_RUN = re.compile(r"test_(architecture|blas|docs|import|mutants|package|plotting|types)\.py")
+NOT_RUN = re.compile(r"test_(architecture|blas|docs|import|mutants|package|plotting)\.py")
 """Tests of the repository and of pictures are slow and not about these modules."""
 
 RESULTS = ROOT / "out" / "mutants.jsonl"

@@ -233,7 +233,7 @@ def test_with_constraints_the_gap_is_that_of_points_that_may_be_feasible():
 def test_with_known_constraints_the_gap_is_that_of_allowed_points():
     allowed = [bamsoo.Formula("x + y >= 0.8"), lambda x, y: x <= 0.9]
     r = bamsoo.minimize(
-        lambda x, y: (x + 0.5) ** 2 + (y + 0.5) ** 2, {"x": (0, 1), "y": (0, 1)}, 60,
+        lambda x, y: (x + 0.5) ** 2 + (y + 0.5) ** 2, {"x": (0, 1), "y": (0, 1)}, 30,
         constraints=allowed,
     )  # fmt: skip
     assert 0.0 <= r.gap < 1e-3

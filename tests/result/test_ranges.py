@@ -104,7 +104,7 @@ FORMS = {
 @pytest.mark.parametrize("form", FORMS)
 def test_a_range_ends_at_a_constraint(form):
     fun, constraints = FORMS[form]
-    r = bamsoo.minimize(fun, {"x": (0, 1), "y": (0, 1)}, 40, constraints=constraints)
+    r = bamsoo.minimize(fun, {"x": (0, 1), "y": (0, 1)}, 25, constraints=constraints)
     found = r.ranges(0.1)
     assert 0.5 - 1e-9 <= found["x"].low <= r.params["x"] < 0.51
     assert found["x"].high == pytest.approx(0.6, abs=0.01)
@@ -137,7 +137,7 @@ def test_the_ends_of_ranges_hold_when_they_are_evaluated(at, slope, seed):
     def fun(x, y):
         return (x - 0.1) ** 2 + (y - 0.6) ** 2, {"c": at - x + slope * (y - 0.5) ** 2}
 
-    r = bamsoo.minimize(fun, {"x": (0, 1), "y": (0, 1)}, 40, constraints=["c"], seed=seed)
+    r = bamsoo.minimize(fun, {"x": (0, 1), "y": (0, 1)}, 25, constraints=["c"], seed=seed)
     for name, found in r.ranges(0.05).items():
         for end in (found.low, found.high):
             value, c = fun(**{**r.params, name: end})
