@@ -242,27 +242,34 @@ def rough(x, y):
     return (x - 0.4) ** 2 + (y - 0.6) ** 2 + (hash((x, y)) % 7) / 7
 
 
-@pytest.mark.parametrize("pruner", [optuna.pruners.MedianPruner(2), BaMSOOPruner(4)])
-def test_a_repeat_that_is_pruned_makes_no_exact_function_noisy(pruner):
+@pytest.mark.parametrize(
+    "pruner", [optuna.pruners.NopPruner(), optuna.pruners.MedianPruner(2), BaMSOOPruner(4)]
+)
+def test_a_training_is_not_repeated_to_look_for_noise(pruner):
     study = optuna.create_study(sampler=BaMSOOSampler(seed=0), pruner=pruner)
 
     def objective(trial):
         value = rough(trial.suggest_float("x", 0, 1), trial.suggest_float("y", 0, 1))
         for step in range(1, 5):
-            # the second time a point is evaluated, it seems poor and is pruned
-            again = sum(t.params == trial.params for t in study.trials) > 1
-            trial.report(value + 1.0 / step + 100.0 * again, step)
-            if trial.should_prune() or again:
+            trial.report(value + 1.0 / step, step)
+            if trial.should_prune():
                 raise optuna.TrialPruned
         return value
 
     study.optimize(objective, 60)
     search = study.sampler._walk._optimizer
-    repeated = [t for t in study.trials if sum(t.params == u.params for u in study.trials) > 1]
-    assert len(repeated) == 2  # the search looked for noise
+    assert len({(t.params["x"], t.params["y"]) for t in study.trials}) == 60
     assert search.unequal is None and not search.book.noisy
     finite = [t.value for t in study.trials if t.state == optuna.trial.TrialState.COMPLETE]
     assert search.best.value == min(finite)
+
+
+def test_a_value_without_steps_is_repeated_to_look_for_noise():
+    study = optuna.create_study(sampler=BaMSOOSampler(seed=0))
+    study.optimize(lambda t: rough(t.suggest_float("x", 0, 1), t.suggest_float("y", 0, 1)), 60)
+    assert len({(t.params["x"], t.params["y"]) for t in study.trials}) == 59
+    search = study.sampler._walk._optimizer
+    assert search.unequal is None and not search.book.noisy
 
 
 def test_steps_and_logs_stay_on_their_values():

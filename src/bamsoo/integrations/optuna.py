@@ -180,8 +180,9 @@ class BaMSOOSampler(BaseSampler):
                 structure = as_structure(space)
             trials = self._trials(study, trial)
             limits = names_of_constraints(trials)
-            if self._walk is None or not self._walk.fits(study, structure, limits):
-                self._walk = Walk(study, structure, limits, self._algorithm, self._seed)
+            trainings = any(each.intermediate_values for each in trials)
+            if self._walk is None or not self._walk.fits(study, structure, limits, trainings):
+                self._walk = Walk(study, structure, limits, trainings, self._algorithm, self._seed)
             point = self._walk.next(study, trial, trials)
         if point is None:
             return {
@@ -252,12 +253,13 @@ class Walk:
         study: Study,
         structure: Structure,
         limits: list[str],
+        trainings: bool,
         algorithm: Algorithm,
         seed: int,
     ) -> None:
         self._storage, self._study_id = study._storage, study._study_id
         self._structure = structure
-        self._limits = limits
+        self._limits, self._trainings = limits, trainings
         space = described(structure)
         text = repr((space, limits) if limits else space)
         self._fingerprint = sha256(text.encode()).hexdigest()[:16]
@@ -275,14 +277,22 @@ class Walk:
             constraints=limits,
             objectives=aims,
         )
+        if trainings:
+            self._optimizer._of_trainings()  # none is repeated to look for noise
         self._told: set[int] = set()  # numbers of the trials that have been told
         self._believed: list[float] = []  # about pruned trials
         self._handed: dict[int, Point] = {}  # the point that each trial was given, as far as seen
         self._ended = False
 
-    def fits(self, study: Study, structure: Structure, limits: list[str]) -> bool:
-        """Whether this walk belongs to `study`, with this space and these constraints."""
+    def fits(
+        self, study: Study, structure: Structure, limits: list[str], trainings: bool
+    ) -> bool:
+        """Whether this walk belongs to `study`, with this space and these constraints.
+
+        `trainings` says whether trials report their steps.
+        """
         same = study._storage is self._storage and study._study_id == self._study_id
+        same = same and trainings == self._trainings
         return same and structure == self._structure and limits == self._limits
 
     def next(

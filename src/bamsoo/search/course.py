@@ -75,6 +75,8 @@ class Setup(NamedTuple):
     """The number of steps of a full evaluation, if trials report their steps."""
     tol: float | None = None
     """The smallest gain that matters to the caller, in units of the value."""
+    trainings: bool = False
+    """Whether evaluations are long trainings in steps, which somebody else follows."""
 
 
 class Course:
@@ -98,7 +100,7 @@ class Course:
     def __init__(
         self, setup: Setup, events: Sequence[Event] = (), begin: int | None = None
     ) -> None:
-        space, constraints, objectives, algorithm, seed, identity, steps, tol = setup
+        space, constraints, objectives, algorithm, seed, identity, steps, tol, trainings = setup
         self._space, self._constraints, self._turn = space, constraints, objectives.sense.turn
         begin = present(events) if begin is None else begin
         self._objectives = objectives
@@ -112,7 +114,7 @@ class Course:
         count = len(constraints.limits)
         known = Known(count, len(objectives))
         limits = Limits(self._domain, known) if count else None
-        short = steps is None and space.fidelity is None
+        short = steps is None and space.fidelity is None and not trainings
         self.book = Book(
             known=known, limits=limits, fidelity=space.fidelity, may_check=short, tol=tol
         )

@@ -144,6 +144,11 @@ class Optimizer(Guarded):
         """All that has happened to the search; everything else can be rebuilt from it."""
         self._course = Course(self._setup)
 
+    def _of_trainings(self) -> None:
+        """Say, before anything has happened, that somebody else follows long trainings."""
+        self._setup = self._setup._replace(trainings=True)
+        self._course = Course(self._setup)
+
     @property
     def space(self) -> Space:
         """The space that is searched."""
