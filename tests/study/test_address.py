@@ -62,12 +62,15 @@ def found_in(said):
 @given(password=passwords.filter(found_in), name=sampled_from(["n", "my run"]))
 @example(password=f"a/{SECRET}", name="n")
 @example(password=f"12#{SECRET}", name="n")
+@example(password=f"a/b@{SECRET}#q", name="n")
 def test_no_part_of_a_password_is_shown_and_it_is_understood_or_refused(password, name):
     for scheme in ("postgresql", "postgres", "mysql", "postgresql+psycopg2", "http", "postgress"):
         for form in (
             "{}://me:{}@host/db#{}",
             "{}://me@host/db?password={}#{}",
+            "{}://127.0.0.1:1/db?user=me&password={}#{}",
             "{}:/me:{}@host#{}",
+            "{}:me:{}@host#{}",
         ):
             given = form.format(scheme, password, name)
             try:
@@ -113,6 +116,8 @@ def test_a_password_with_hard_characters_is_understood_as_it_is_typed():
         ("postgresql://me:12#Zq7@host/db", "cannot be read, or in more than one way"),
         ("postgresql://me:Zq7@host/db?password=Zq7#Zq7#n", "cannot be read, or in more than one"),
         ("mysql://me@host/db?password=Zq7#Zq7", "cannot be read, or in more than one way"),
+        ("postgresql://me:a/b@Zq7#q@[::1/db#n", "cannot be read, or in more than one way"),
+        ("postgresql://me:#Zq7@[::1/db#n", "cannot be read, or in more than one way"),
         ("http://me:Zq7@host", "begins with http://; give the path"),
         ("host=h password=Zq7", "looks like an address, but is not one"),
         ("postgresql:me:Zq7@host/db#n", "looks like an address, but is not one"),

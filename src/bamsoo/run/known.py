@@ -105,7 +105,7 @@ def _from_path(
     address = parse(path)
     if isinstance(address, FileAddress) and not address.path.is_file():
         form = "--import takes a CSV file or a study" if terms.flags else FORM
-        raise SettingsError(f"{form}, but there is no file {brief(path)}")
+        raise SettingsError(f"{form}, but there is no file {brief(address.shown)}")
     if Path(path).suffix.lower() in (".csv", ".txt"):
         return read_csv(Path(path), constraints, value, objectives, terms)
     if is_optuna(path):

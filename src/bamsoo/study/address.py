@@ -36,7 +36,7 @@ allow 255 bytes, of which some are needed for what is appended."""
 
 SCHEME = re.compile(r"\s*([A-Za-z][A-Za-z0-9+.-]*)://")
 ALMOST = re.compile(
-    rf"(?:{'|'.join(KNOWN)})(?:\+\w+)?:|[a-z][\w+.-]+:/.*@|.*(?:://|\bpassword\s*=)",
+    rf"(?:{'|'.join(KNOWN)})(?:\+\w+)?:|[a-z][\w+.-]+:.*@|.*(?:://|\bpassword\s*=)",
     re.IGNORECASE | re.DOTALL,
 )
 """How a text begins, or what it contains, that was meant as an address and is not one."""
@@ -190,8 +190,8 @@ def _file(scheme: str, rest: str) -> FileAddress:
 
 
 def _server(scheme: str, rest: str) -> ServerAddress:
-    found = [each for each in _readings(rest) if each.certain and (scheme in OWN or not each.name)]
-    if len(found) != 1:
+    found = [each for each in _readings(rest) if scheme in OWN or not each.name]
+    if len(found) != 1 or not found[0].certain:
         raise SettingsError(
             f"the address that begins with {scheme}:// cannot be read, or in more than one way; "
             f"expected {scheme}://USER:PASSWORD@HOST/DATABASE, and #NAME for a study of bamsoo, "
@@ -214,7 +214,9 @@ class AddressReading(NamedTuple):
 
     @property
     def certain(self) -> bool:
-        """Whether the name is no end of a password among the options, as far as can be seen."""
+        """Whether neither the name nor the hosts are parts of a password, as far as can be seen."""
+        if "@" in self.name and (self.password or ":" in self.hosts):
+            return False
         return "#" not in self.name or all(key in SHOWN_OPTIONS for key, _ in self.options)
 
 
