@@ -107,7 +107,7 @@ def _run_with_killed_workers(place: Path, rng: random.Random) -> dict[str, int]:
 
 def interrupts(seconds: float, seed: int) -> Figures:
     """Raise KeyboardInterrupt at random lines inside ask and tell."""
-    guard, writers, figures = test("test_guard"), test("study/test_writers"), Figures()
+    guard, writers, figures = test("base/test_guard"), test("study/test_writers"), Figures()
     for each in seeds(seconds, seed):
         algorithm = ("auto", "bamsoo", "soo", "gp-ucb")[each % 4]
         noise = 0.01 if each % 8 > 3 and algorithm != "soo" else None

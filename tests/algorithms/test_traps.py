@@ -131,8 +131,10 @@ def test_9_values_of_any_scale_work(algorithm, f):
 
 @pytest.mark.parametrize("size", [5e-324, 1e-310, 1e-300])
 @pytest.mark.parametrize("fun", [lambda x: 1.0, lambda x: x[0]], ids=["constant", "slope"])
-def test_9_values_near_the_smallest_float_are_standardised(size, fun):
-    r = bamsoo.minimize(lambda x: size * fun(x), [(0, 1)] * 2, 12)  # a warning is an error here
+@pytest.mark.parametrize("noise", [None, "learn"])
+def test_9_values_near_the_smallest_float_are_standardised(size, fun, noise):
+    # a warning is an error here
+    r = bamsoo.minimize(lambda x: size * fun(x), [(0, 1)] * 2, 12, noise=noise)
     assert (r.nfev, r.fun >= 0.0) == (12, True)
     assert np.isfinite(r.predict([0.5, 0.5])).all()
 

@@ -88,6 +88,7 @@ def test_the_reference_is_a_tenth_of_the_range_beyond_the_worst_values():
     assert reference_of(Y) == pytest.approx([-0.1, 9.0])
     assert reference_of(np.array([[0.0, -4.0]])) == pytest.approx([-0.1, -4.4])
     assert np.isfinite(reference_of(np.array([[-1e308, 0.0], [1e308, 0.0]]))).all()
+    assert np.isfinite(reference_of(np.array([[-1.7e308, 0.0], [0.0, -1.7e308]]))).all()
 
 
 def test_the_compromise_is_the_knee():

@@ -144,7 +144,7 @@ def reference_of(Y: Array) -> Array:
     low, high = Y.min(0), Y.max(0)
     with np.errstate(over="ignore"):
         away = np.where(high > low, high - low, np.where(low == 0.0, 1.0, np.abs(low)))
-    reference: Array = np.maximum(low - BEYOND * away, -np.finfo(float).max)
+        reference: Array = np.maximum(low - BEYOND * away, -np.finfo(float).max)
     return reference
 
 

@@ -284,9 +284,7 @@ class Walk:
         self._handed: dict[int, Point] = {}  # the point that each trial was given, as far as seen
         self._ended = False
 
-    def fits(
-        self, study: Study, structure: Structure, limits: list[str], trainings: bool
-    ) -> bool:
+    def fits(self, study: Study, structure: Structure, limits: list[str], trainings: bool) -> bool:
         """Whether this walk belongs to `study`, with this space and these constraints.
 
         `trainings` says whether trials report their steps.

@@ -114,6 +114,7 @@ class Hold(NamedTuple):
     """The length of a unit of the limit, in units of the slopes."""
 
 
+@np.errstate(over="ignore", invalid="ignore")  # prices of numbers near the largest floats
 def active(scene: Scene, best: Array) -> list[Active]:
     """What holds the best point, most expensive first.
 
@@ -125,8 +126,7 @@ def active(scene: Scene, best: Array) -> list[Active]:
     free = [i for i in scene.space.domain.continuous if best[i] == best[i]]
     if not free:
         return []
-    with np.errstate(over="ignore", invalid="ignore"):
-        gain = scene.value.sense.turn(_slopes(scene.value, u, free, 0))
+    gain = scene.value.sense.turn(_slopes(scene.value, u, free, 0))
     top = float(np.abs(gain).max()) or 1.0  # the squares of huge slopes would overflow
     if not np.isfinite(top):
         return []
@@ -140,8 +140,7 @@ def active(scene: Scene, best: Array) -> list[Active]:
         sizes = np.maximum(np.linalg.norm(A, axis=0), 1e-300)
         size = max(float(np.linalg.norm(slope)), 1e-300)
         prices[row] = nnls(A / sizes, slope / size)[0] * size / sizes
-    with np.errstate(over="ignore"):
-        scale = (np.array([each.unit for each in holds]) * top).tolist()
+    scale = (np.array([each.unit for each in holds]) * top).tolist()
     sure = (prices[1:] > 0.0).mean(axis=0) >= SURE
     means, deviations = prices[0].tolist(), prices[1:].std(axis=0).tolist()
     found = [

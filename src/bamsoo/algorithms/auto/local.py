@@ -310,7 +310,8 @@ class Local:
         plain, scale = standardised(measured.values / size)
         seen, seen_scale = standardised(measured.seen)
         theta = self._track(view, True, self._constants.trends[-1]).theta
-        slopes = float(measured.log_slopes.sum()) + len(seen) * log(size * scale / seen_scale)
+        ratio = max(size * scale / seen_scale, 5e-324)  # values near 0 underflow
+        slopes = float(measured.log_slopes.sum()) + len(seen) * log(ratio)
         as_is = axes.evidence.with_others(plain, axes.trend).value(theta)
         as_seen = axes.evidence.with_others(seen, axes.trend).value(theta) + slopes
         return seen if as_seen > as_is else plain
