@@ -1,8 +1,9 @@
 """Measure how much meets in one place: sizes, branches, and what is done in many places.
 
 `python tools/rooms.py` prints a table of the package as it is. With `--before REF` it has a column
-for an earlier commit too, whose source is read from git. Complexity is the number of branches of a
-function and of the functions inside it, plus one.
+for an earlier commit too, whose source is read from git; with `--docs PAGE` the table goes to its
+place on a page. Complexity is the number of branches of a function and of the functions inside it,
+plus one.
 """
 
 import argparse
@@ -128,20 +129,44 @@ MEASURES: dict[str, Callable[[Files], str]] = {
 }
 
 
+BEGIN, END = "<!-- rooms written by tools/rooms.py -->", "<!-- end of rooms -->"
+
+
+def table(states: dict[str, Files]) -> str:
+    """All measures, with a column per state."""
+    lines = ["| | " + " | ".join(states) + " |", "|---|" + "--:|" * len(states)]
+    lines += [
+        f"| {name} | " + " | ".join(map(measure, states.values())) + " |"
+        for name, measure in MEASURES.items()
+    ]
+    return "\n".join(lines)
+
+
+def write(page: Path, text: str) -> None:
+    """Put the table between its marks on a page."""
+    before, begin, rest = page.read_text("utf-8").partition(BEGIN)
+    _, end, after = rest.partition(END)
+    if not begin or not end:
+        raise SystemExit(f"{page}: expected the lines {BEGIN} and {END}")
+    page.write_text(f"{before}{BEGIN}\n{text}\n{END}{after}", "utf-8")
+
+
 def main() -> None:
-    """Print the table."""
+    """Print the table, or write it to a page."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--before", metavar="REF", help="a commit to compare with")
+    parser.add_argument("--docs", type=Path, metavar="PAGE", help="the page to write the table to")
     parser.add_argument(
         "--worst", type=int, default=0, metavar="N", help="list the N most complex functions too"
     )
     given = parser.parse_args()
-    states = ([at(given.before)] if given.before else []) + [now()]
-    heads = ([given.before] if given.before else []) + ["now"]
-    print("| | " + " | ".join(heads) + " |\n|---|" + "--:|" * len(heads))
-    for name, measure in MEASURES.items():
-        print(f"| {name} | " + " | ".join(map(measure, states)) + " |")
-    for value, name in sorted(functions(states[-1]), reverse=True)[: given.worst]:
+    earlier = {given.before: at(given.before)} if given.before else {}
+    found = table({**earlier, "now": now()})
+    if given.docs:
+        write(given.docs, found)
+    else:
+        print(found)
+    for value, name in sorted(functions(now()), reverse=True)[: given.worst]:
         print(f"{value:4} {name}")
 
 
