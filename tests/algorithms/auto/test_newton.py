@@ -93,3 +93,14 @@ def test_huge_residuals_do_no_harm():
     r = fit(fun, [(0.0, 1.0)] * 2, 60)
     assert r.nfev == 60
     assert r.fun < 2.0
+
+
+def test_under_constraints_a_fit_reaches_the_last_digits():
+    t = np.linspace(0.0, 10.0, 40)
+    allowed = lambda x: x[0] + x[1] - 6.0
+    r = fit(
+        lambda x: np.sin(x[0] * t + x[1]) - np.sin(5.3 * t + 0.4),
+        *([(1.0, 8.0), (-1.5, 1.5)], 50),
+        constraints=[allowed],
+    )
+    assert r.fun < 1e-9

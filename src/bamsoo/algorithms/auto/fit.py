@@ -9,6 +9,7 @@ it cannot win. After that, a climb that crawled goes on.
 """
 
 from dataclasses import dataclass
+from itertools import islice
 
 import numpy as np
 
@@ -89,6 +90,7 @@ class Fits:
         self._own: set[int] = set()  # rows of climbs
         self._rested = 0  # the number of other rows at the end of the last climb
         self._scouted = 0  # the number of scouts since then
+        self._in_vain = 0, 0  # the numbers of values and failures when no scout was found
         self._lengths: Array | None = None
         self._learned = 0  # the number of values when they were learned
 
@@ -170,8 +172,8 @@ class Fits:
 
     def _scout(self) -> Step | None:
         """The point where the residuals are expected to add up to the least."""
-        domain = self._domain
-        if not self._scouting:
+        domain, news = self._domain, (self._book.t, len(self._book.known.failed))
+        if not self._scouting or self._in_vain == news:
             return None
         X, _ = self._promising()
         for i, x in enumerate(X):
@@ -179,6 +181,7 @@ class Fits:
             if new and self._book.ahead(X).can_meet(i) and not self._failures.expects(x[None])[0]:
                 self._scouted += 1
                 return Step(x, top=False)
+        self._in_vain = news
         return None
 
     def _promising(self) -> tuple[Array, Array]:
@@ -198,12 +201,16 @@ class Fits:
             X = np.array([domain.snap(x) for x in X]) if domain.mixed else X
             mean, deviation = survey.sums(domain.features(X))
             least = mean - constants.optimism * deviation
-            order = np.argsort(least, kind="stable")[:_KEPT]
+            order = np.argsort(least, kind="stable")
+            if domain.region is not None:
+                allowed = (i for i in order.tolist() if domain.allowed(X[i]))
+                order = np.array([*islice(allowed, _KEPT)], dtype=int)
+            order = order[:_KEPT]
             return np.asarray(X[order]), np.asarray(least[order])
 
         draws = self._rng.random((constants.drawn, domain.dim))
         X, least = best_of(draws)
-        for spread in _SPREADS:
+        for spread in _SPREADS if len(X) else ():
             around = X[:, None] + spread * self._rng.standard_normal((_KEPT, _KEPT, domain.dim))
             around = np.clip(around, 0.0, 1.0).reshape(-1, domain.dim)
             X, least = best_of(np.vstack([X, around]))

@@ -18,6 +18,10 @@ from .climb import HALVINGS, Climb, Place, TrustRegion
 from .residuals import ResidualModel
 from .schedule import Step
 
+_FINEST = 1e-3
+"""With constraints, points within a share of the region count as the same (`ClimbConstants.known`).
+If the top brings nothing, it is looked for again in smaller regions, down to this one."""
+
 
 @dataclass(frozen=True)
 class NewtonConstants:
@@ -137,20 +141,25 @@ class Newton(Climb):
         failed = np.array(known.failed).reshape(-1, domain.dim)
         region = TrustRegion(self._constants, domain.dim, book.noisy)
         fences, _ = self._fences(model, place, failed[alike(failed)][:, axes], region)
-        x, _, new = self._top(model, place, ascent.radius, fences)
-        for _ in range(HALVINGS):
-            if not self._failures.expects(x[None])[0]:
+        value = model.value(np.zeros(len(axes)))
+        least, radius = max(newton.little * value, book.tol or 0.0), ascent.radius
+        while True:
+            x, _, new = self._top(model, place, radius, fences)
+            for _ in range(HALVINGS):
+                if not self._failures.expects(x[None])[0]:
+                    break
+                x = domain.snap(0.5 * (x + here))
+            z = x[axes] - here[axes]
+            gain = value - model.value(z)
+            gains = new and gain >= least
+            if gains or not self._constrained or radius <= _FINEST:
                 break
-            x = domain.snap(0.5 * (x + here))
-        z = x[axes] - here[axes]
+            radius *= 0.1
         length = float(np.abs(z).max(initial=0.0))
         if len(out) and float(np.abs(out - z).max(1).min()) < self._constants.same * length:
             other = self._toward_vague(model, place, ascent, out)
             return None if other is None else self._measuring(ascent, other)
-        value = model.value(np.zeros(len(axes)))
-        gain = value - model.value(z)
-        least = max(newton.little * value, book.tol or 0.0)
-        if not new or length < newton.shortest or gain < least:
+        if not gains or length < newton.shortest:
             ascent.over = not len(out)
             return None
         return Step(x, top=False, note=Foreseen(ascent, gain, length, ascent.radius))
