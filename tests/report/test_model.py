@@ -232,6 +232,9 @@ def test_the_page_says_what_limits_the_best_point_and_what_other_limits_would_br
     assert sorted(steps.values(), reverse=True) == [steps[bound] for bound in sorted(steps)]
     bound = max(steps)
     assert steps[bound] == pytest.approx(2 * (1 - bound / 200) ** 2, abs=0.02)
+    value, low, high = shown["expected"]
+    assert low <= value <= high
+    assert value == pytest.approx(0.5, abs=1e-3)
 
 
 def test_while_nothing_is_feasible_the_page_shows_the_least_violation(tmp_path):

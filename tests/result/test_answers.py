@@ -137,6 +137,11 @@ def test_what_cannot_be_asked(limited, change, says):
         limited.what_if(change)
 
 
+def test_other_limits_that_cannot_be_met_are_said_to_be(limited):
+    with pytest.raises(ModelError, match=r"no point that meets 's <= -50'"):
+        limited.what_if("s <= -50")
+
+
 # --- tolerances
 
 

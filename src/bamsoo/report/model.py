@@ -18,7 +18,7 @@ from ..base.typing import Array, Simple
 from ..errors import ModelError
 from ..record.events import Imported
 from ..record.ledger import Evaluation, extra_names
-from ..result.answers import active, least_violating, scene_of, what_if_steps
+from ..result.answers import active, expected_near, least_violating, scene_of, what_if_steps
 from ..result.fits import Fitted
 from ..result.measured import Numbers
 from ..result.predictor import Predictor
@@ -100,6 +100,7 @@ def describe_trials(study: Shown) -> dict[str, Any]:
         "objectives": objectives if study.objectives.several else [],
         "front": _front(study, rows),
         "fit": _fit(study, note.get("data")),
+        "tol": getattr(study, "tol", None),
         "budget": budget if type(budget) is int and 0 < budget < 2**53 else None,
         # with steps, the budget counts full evaluations
         "cost": study.ledger.cost if isinstance(study, Study) and study.ledger.unit > 1 else None,
@@ -505,7 +506,7 @@ def _held(
     study: Shown, numbers: Numbers, predictor: Predictor | None, best: Evaluation | None
 ) -> dict[str, Any]:
     """What holds the best point, and what other limits would bring; or the least violation."""
-    nothing: dict[str, Any] = {"active": [], "what_if": [], "least": None}
+    nothing: dict[str, Any] = {"active": [], "what_if": [], "least": None, "expected": None}
     if best is None:
         least = least_violating(numbers)
         found = None if least is None else {"row": least.row, "by": least.by}
@@ -522,7 +523,13 @@ def _held(
     sliders = [
         _slider(scene, limits[each.limit], best, numbers) for each in held if each.limit in limits
     ][:SLIDERS]
-    return {**nothing, "active": [asdict(each) for each in held], "what_if": sliders}
+    near = expected_near(scene, study.space.encode(best.x))
+    return {
+        **nothing,
+        "active": [asdict(each) for each in held],
+        "what_if": sliders,
+        "expected": [near.fun, near.low, near.high],
+    }
 
 
 def _slider(scene: Scene, limit: Limit, best: Evaluation, numbers: Numbers) -> dict[str, Any]:

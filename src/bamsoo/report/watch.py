@@ -156,6 +156,7 @@ def _not_yet(replay: bool) -> dict[str, Any]:
         "active": [],
         "what_if": [],
         "least": None,
+        "expected": None,
         "objectives": [],
         "predicted": None,
         "gap": None,

@@ -10,7 +10,7 @@ from scipy.optimize import nnls
 
 from ..base.checks import brief, is_finite
 from ..base.typing import Array
-from ..errors import SettingsError
+from ..errors import ModelError, SettingsError
 from ..space import Space
 from ..space.limit import COMPARISON, Limit, limits_of
 from .measured import Numbers
@@ -35,6 +35,10 @@ CAUTION = 1.2816
 
 WITHIN = 1.6449
 """A normal variable is within this many deviations of its mean with the probability `SURE`."""
+
+MISSES = 1e-3
+"""A limit counts as missed beyond this many deviations of the prior of its number, which is far
+above the errors of a climb."""
 
 HILLS = 3
 """Number of the best hills of the models that an interval considers."""
@@ -200,7 +204,7 @@ def _holds(scene: Scene, u: Array, best: Array, free: Sequence[int]) -> Iterator
             unit = _per_unit(space, i, end)
             sign = "<=" if side > 0.0 else ">="
             slack = side * (end - float(best[i]))
-            yield Hold(name, f"{name} {sign} {end:g}", slack, slopes, unit)
+            yield Hold(name, f"{name} {sign} {end:g}", max(slack, 0.0), slopes, unit)
 
 
 def _per_unit(space: Space, i: int, value: float) -> float:
@@ -217,7 +221,14 @@ def _per_unit(space: Space, i: int, value: float) -> float:
 def what_if(scene: Scene, changes: Any) -> Forecast:
     """What the models expect under other limits or bounds."""
     other = _changed(scene, changes)
-    return _forecast(other, other.best()[:HILLS])
+    ends = other.best()[:HILLS]
+    hopeful = replace(other, caution=-WITHIN)
+    if all(hopeful.slacks(hopeful.climb(u)[None]).min(initial=0.0) < -MISSES for u in ends):
+        raise ModelError(
+            f"the models expect no point that meets {brief(changes)} together with all else that "
+            "has to be met"
+        )
+    return _forecast(other, ends)
 
 
 def what_if_steps(scene: Scene, limit: Limit, bounds: Sequence[float], u: Array) -> list[Forecast]:
@@ -232,6 +243,11 @@ def what_if_steps(scene: Scene, limit: Limit, bounds: Sequence[float], u: Array)
         u = other.climb(u)
         found.append(_forecast(other, u[None]))
     return found
+
+
+def expected_near(scene: Scene, u: Array) -> Forecast:
+    """What the models expect of the best point around another one, under the present limits."""
+    return _forecast(scene, scene.climb(u)[None])
 
 
 def _forecast(scene: Scene, ends: Array) -> Forecast:

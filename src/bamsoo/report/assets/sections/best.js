@@ -28,7 +28,7 @@ function buildBest() {
   const took = trials.took.filter((s) => s !== null).sort((a, b) => a - b);
   if (report.best) {
     const told = report.best.told === report.best.value ? "" : `; measured value ${text(trials.value[bestRow], 8)}`;
-    tiles.append(tile(report.objectives.length ? `best ${report.name}` : "best value", grouped(text(Number(report.best.value), 8)), `${trialName(bestRow)}, exactly ${report.best.value}${told}`));
+    tiles.append(tile(report.objectives.length ? `best ${report.name}` : "best value", valueText(Number(report.best.value), 8), `${trialName(bestRow)}, exactly ${report.best.value}${told}`));
   } else tiles.append(tile("best value", "none", !rows ? "nothing has been evaluated yet" : count("i") ? "no feasible point has been found yet" : "no evaluation has returned a value yet"));
   tiles.append(tile("evaluations", grouped(asked("discf")),
     report.budget ? report.cost === null ? `of a budget of ${grouped(report.budget)}` : `cost ${text(report.cost, 4)} of ${grouped(report.budget)} full evaluations` : ""));
@@ -46,6 +46,12 @@ function buildBest() {
   const seen = report.seen < rows ? ` after ${grouped(report.seen)} trials` : "";
   if (report.gap === "unknown") tiles.append(tile("left to gain", "unknown", `the model has no useful bound${seen}`));
   else if (report.gap !== null) tiles.append(tile("left to gain", grouped(text(report.gap, 3)), `at most, by the model’s bound${seen}`));
+  if (report.best && report.expected) {
+    const [, low, high] = report.expected;
+    tiles.append(tile("expected near the best", valueRange(low, high), "the best value around it lies there with 90 %, by the models"));
+  }
+  const idle = sinceGain();
+  if (idle !== null) tiles.append(tile("since the last gain", grouped(idle), `evaluation${idle === 1 ? "" : "s"}${report.tol ? `; gains below ${text(report.tol)} do not count` : ""}`));
   if (report.partition.rejected) {
     tiles.append(tile("rejected", grouped(report.partition.rejected), "cells skipped because of the model’s bounds"));
   }
@@ -81,6 +87,10 @@ function buildBest() {
     const limits = ends.map(([end, words]) => `${words} ${text(end)}`).join(" and ");
     lines.push(tableRow(limited.name, numberCell(measured === null ? "–" : text(measured, 6)), make("td", {}, said(`constraint, ${limits}`)), make("td")));
   });
+  report.extras.forEach((name, i) => {
+    const recorded = trials.extras[i][bestRow];
+    if (recorded !== null) lines.push(tableRow(name, numberCell(typeof recorded === "number" ? text(recorded, 6) : folded(String(recorded), 40)), make("td", {}, said("recorded")), make("td")));
+  });
   const within = known ? `stays within ${grouped(text(report.ranges.within, 2))} of the best` : "";
   host.append(scrolling(table({ class: "best" }, ["parameter", "value", "position in its range", within], lines)));
   const exact = own.map((i) => `${parameters[i].name} = ${report.best.params[i]}`).join("\n");
@@ -93,6 +103,32 @@ function buildBest() {
   if (report.ranges?.lost) host.append(note(`How far each parameter may move is not shown: the constraint ${report.ranges.lost} is a Python function, which the study does not contain.`));
   const origins = spentOn();
   if (origins) host.append(note(`Evaluations: ${origins}.`));
+}
+
+/** A value with the digits that `tol` justifies, or without it with this many digits. */
+function valueText(value, digits) {
+  if (!report.tol) return grouped(text(value, digits));
+  const last = -Math.floor(Math.log10(report.tol));
+  return grouped(last >= 0 ? value.toFixed(Math.min(last, 15)) : String(Math.round(value * 10 ** last) / 10 ** last));
+}
+
+/** The ends of a range of values. */
+function valueRange(low, high) {
+  const [a, b] = report.tol ? [low, high].map((end) => valueText(end, 8)) : [fromTo(low, high, 2), ""];
+  return !b || a === b ? a : `${a} to ${b}`;
+}
+
+/** The number of evaluations since the best value last improved, by `tol` at least; null if it never has. */
+function sinceGain() {
+  if (report.objectives.length) return null;
+  let [top, since] = [Infinity, null];
+  for (const row of allRows) {
+    if (trials.number[row] === null || !"dsif".includes(trials.state[row])) continue;
+    const value = trials.state[row] === "d" && trials.value[row] !== null ? sign * trials.value[row] : Infinity;
+    if (value < top && !(top - value < (report.tol ?? 0))) [top, since] = [value, 0];
+    else if (since !== null) since += 1;
+  }
+  return since;
 }
 
 /** What holds the best point, with a slider for each limit that could be moved. */
@@ -108,7 +144,7 @@ function limitedBy() {
     const show = () => {
       const { bound, fun, low, high, params } = steps[Number(slider.value)];
       const where = parameters.map((p, i) => [p.name, params[i]]).filter(([, value]) => value !== "").map(([name, value]) => `${name} = ${value}`).join(", ");
-      shown.textContent = `With ${each.name} ${each.upper ? "≤" : "≥"} ${bound}, the models expect ${grouped(text(fun, 5 + commonDigits(low, high)))} (${fromTo(low, high)}) at ${where}.`;
+      shown.textContent = `With ${each.name} ${each.upper ? "≤" : "≥"} ${bound}, the models expect ${report.tol ? valueText(fun, 8) : grouped(text(fun, 3 + commonDigits(low, high)))} (${valueRange(low, high)}) at ${where}.`;
     };
     slider.addEventListener("input", show);
     show();
