@@ -74,9 +74,9 @@ def cluster_in(place, workers):
 
 
 @contextmanager
-def client_of(address, workers=0):
+def client_of(address, workers=0, timeout=60):
     # the client also tries for this long to reconnect to a lost scheduler
-    client = distributed.Client(address, timeout=5, set_as_default=False)
+    client = distributed.Client(address, timeout=timeout, set_as_default=False)
     try:
         if workers:
             client.wait_for_workers(workers, timeout=60)
@@ -212,7 +212,7 @@ def test_a_network_cut_to_the_scheduler_loses_nothing_told(cluster, tmp_path):
             wire.cut()
 
     with (
-        client_of(wire.address, 2) as client,
+        client_of(wire.address, 2, timeout=5) as client,
         pytest.raises(bamsoo.errors.WorkerError, match="everything told so far is in") as caught,
     ):
         bamsoo.minimize(
@@ -280,7 +280,10 @@ def test_a_scheduler_that_is_not_there_is_refused(tmp_path, monkeypatch):
 @pytest.mark.long
 def test_a_scheduler_that_is_lost_takes_nothing_told_with_it(tmp_path):
     told, path = [], tmp_path / "run.db"
-    with cluster_in(tmp_path, 1) as cluster, client_of(cluster.address, 1) as client:
+    with (
+        cluster_in(tmp_path, 1) as cluster,
+        client_of(cluster.address, 1, timeout=5) as client,
+    ):
 
         def kill(intermediate_result):
             told.append(intermediate_result.X[-1])
