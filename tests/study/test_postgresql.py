@@ -50,7 +50,7 @@ def test_two_writers_take_turns(address):
         assert [t.value for t in two.trials] == [1.0, 2.0]
         assert one.trials[1].extras == {"by": "two\0"}
         third = one.ask()
-        one._journal.hold([])  # as if its lease had ended
+        one._journal.stored.hold([])  # as if its lease had ended
         again = two.ask()
         two.tell(again, 3.0)
         with pytest.raises(LateError, match="finished by another process"):
@@ -101,7 +101,7 @@ def test_a_restart_of_the_server_loses_nothing(how, running, address, monkeypatc
         assert study.result.nfev == 2
 
         # the server answers no more after it has written: the event is not written twice
-        connection = study._journal._link._connection
+        connection = study._journal.stored._link._connection
         execute = type(connection).execute
 
         def written_but_lost(self, query, *given, **options):

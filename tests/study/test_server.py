@@ -37,7 +37,7 @@ def test_a_full_disk_is_waited_for_with_patience_and_no_longer(
                 running.execute("DROP TRIGGER IF EXISTS full_disk ON bamsoo_events")
 
         monkeypatch.setattr("bamsoo.study.server.time.sleep", sleep)
-        number = study._journal._study
+        number = study._journal.stored._study
         full = (
             "CREATE TRIGGER full_disk BEFORE INSERT ON bamsoo_events FOR EACH ROW "
             f"WHEN (NEW.study = {number}) EXECUTE FUNCTION full_disk()"
@@ -55,7 +55,7 @@ def test_a_full_disk_is_waited_for_with_patience_and_no_longer(
         pauses[:] = [0.0] * 3  # nobody makes room
         monkeypatch.setattr("bamsoo.study.server.LONGEST_PAUSE", 0.01)
         monkeypatch.undo()
-        study._journal._link._patience = 0.2
+        study._journal.stored._link._patience = 0.2
         trial = study.ask()
         running.execute(full)
         try:
@@ -72,9 +72,9 @@ def test_a_full_disk_is_waited_for_with_patience_and_no_longer(
 
 def test_a_turn_that_takes_longer_than_the_servers_lock_timeout_is_waited_for(address, caplog):
     with Study.open(address, space=BOX, algorithm="soo") as one, Study.open(address) as two:
-        two._journal._link.rows("SET lock_timeout = '20ms'")
-        two._journal._link._patience = 0.3
-        with one._journal.turn(), pytest.raises(StudyError, match="due to lock timeout"):
+        two._journal.stored._link.rows("SET lock_timeout = '20ms'")
+        two._journal.stored._link._patience = 0.3
+        with one._journal.stored.turn(), pytest.raises(StudyError, match="due to lock timeout"):
             two.ask()
         assert len(said_by(caplog)) == 1
         one.tell(one.ask(), 1.0)

@@ -135,7 +135,7 @@ def test_a_torn_log_loses_nothing_that_was_acknowledged(path):
 
 def test_a_disk_that_is_full_ends_the_study_with_all_before_it_kept(path):
     study = Study.open(path, space=BOX, algorithm="soo")
-    study._journal._file.execute("PRAGMA max_page_count = 6")
+    study._journal.stored._file.execute("PRAGMA max_page_count = 6")
     with pytest.raises(StudyError, match="cannot be used: database or disk is full"):
         for _ in range(1000):
             trial = study.ask()

@@ -344,7 +344,7 @@ def test_going_on_from_the_data_alone_loses_nothing_and_repeats_nothing(name, pa
 @pytest.mark.parametrize("on_error", ["raise", "fail"])
 def test_a_run_whose_disk_is_full_ends_and_says_so(on_error, path):
     with Study.open(path, space=BOX, algorithm="soo") as study:
-        study._journal._file.execute("PRAGMA max_page_count = 6")
+        study._journal.stored._file.execute("PRAGMA max_page_count = 6")
         with pytest.raises(StudyError, match="disk is full"):
             bamsoo.minimize(branin, BOX, 999, algorithm="soo", study=study, on_error=on_error)
 

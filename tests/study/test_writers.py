@@ -60,7 +60,7 @@ def test_turns_give_the_points_that_one_writer_gets(path):
 def test_a_slow_process_is_told_that_its_trial_is_finished(path, caplog):
     with Study.open(path, space=BOX, algorithm="soo") as slow, Study.open(path) as quick:
         trial = slow.ask()
-        slow._journal.hold([])  # as if its lease had ended
+        slow._journal.stored.hold([])  # as if its lease had ended
         again = quick.ask()
         assert again.number == trial.number
         quick.tell(again, 1.0)
@@ -74,7 +74,7 @@ def test_a_slow_process_is_told_that_its_trial_is_finished(path, caplog):
 
         def overtaken(x):
             if slow.told == 1:
-                slow._journal.hold([])
+                slow._journal.stored.hold([])
                 quick.tell(quick.ask(), 9.0)
             return branin(x)
 
@@ -122,7 +122,7 @@ def test_without_locks_a_writer_that_is_overtaken_tries_again(path, monkeypatch)
     nothing = SimpleNamespace(flock=lambda *_: None, LOCK_EX=0, LOCK_NB=0, LOCK_UN=0)
     monkeypatch.setattr(lock, "fcntl", nothing)
     with Study.open(path, space=BOX, algorithm="soo") as one, Study.open(path) as two:
-        journal, events = one._journal, one._journal.events
+        journal, events = one._journal.stored, one._journal.stored.events
         for value in (5.0, 4.0):
             monkeypatch.setattr(journal, "events", lambda after=0: [] if after else events())
             two.tell(two.ask(), value)  # which the first does not see in its turn
@@ -169,7 +169,7 @@ def test_runs_with_steps_share_the_budget_too(path):
     with Study.open(path) as one, Study.open(path) as two:
         trial = one.ask()
         assert two.elsewhere() == {trial.number}
-        one._journal.hold([])
+        one._journal.stored.hold([])
         two.tell(two.ask(), 1.0)
         with pytest.raises(bamsoo.errors.LateError):
             one.report(trial, 1, 2.0)

@@ -212,7 +212,7 @@ def drive(
                 with closing(pool):
                     loop.through(pool)
             except WorkerError as error:
-                raise WorkerError(f"{error}; {search._how_to_go_on}") from error
+                raise WorkerError(f"{error}; {search.how_to_go_on}") from error
         if loop.raised is not None:
             raise loop.raised
     except BaseException as error:
@@ -221,7 +221,7 @@ def drive(
             done = count(search.told, "evaluation")
             if rules.most < inf:
                 done = f"{search.told} of {count(int(rules.most), 'evaluation')}"
-            error.args = (f"interrupted after {done}; {search._how_to_go_on}",)
+            error.args = (f"interrupted after {done}; {search.how_to_go_on}",)
         raise
     finally:
         loop.abandon(*loop.out)

@@ -1,12 +1,12 @@
 """Ask and tell: one search, driven by its caller, and rebuilt from its list of events."""
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import cache, partial
 from math import inf, nan
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 import numpy as np
 
@@ -19,9 +19,9 @@ from ..base.sense import MAXIMISED
 from ..base.typing import Array
 from ..base.words import OPTIMIZER, no_attribute
 from ..errors import (
+    BamsooError,
     ExhaustedError,
     LateError,
-    ReplayError,
     SettingsError,
     TrialError,
     ValueTypeError,
@@ -47,6 +47,7 @@ from ..record.said import Said, told
 from ..result.predictor import Predictor, predictions
 from ..space import Constraints, Point, Space, SpaceLike
 from .course import Claim, Course, Setup
+from .journal import MemoryJournal
 
 if TYPE_CHECKING:
     from ..result.result import (
@@ -55,6 +56,13 @@ if TYPE_CHECKING:
 
 
 _NOTHING: Any = object()  # the default of an argument for which None has a meaning
+
+
+class Prepared(NamedTuple):
+    """In place of a space: all that an `Optimizer` is made of. A study has a journal on disk."""
+
+    setup: Setup
+    journal: MemoryJournal
 
 
 class Optimizer(Guarded):
@@ -102,7 +110,7 @@ class Optimizer(Guarded):
     @with_own_errors
     def __init__(
         self,
-        space: SpaceLike,
+        space: "SpaceLike | Prepared",
         direction: str = DIRECTION,
         algorithm: Name | Algorithm = ALGORITHM,
         seed: int | np.random.Generator | None = SEED,
@@ -114,35 +122,21 @@ class Optimizer(Guarded):
         rng: Any = None,
     ) -> None:
         super().__init__()
-        aims = Objectives.of(objectives, direction)
-        seed = given_seed(seed, rng)
-        seed = drawn_seed() if seed is None else seed
-        if tol is not None:
-            tol = checked_tol(tol, aims)
-        made = Space(space)
-        chosen, limits = resolve(algorithm, noise), Constraints(made, constraints)
-        if chosen.repeats and limits.measured:
-            raise SettingsError(
-                f"{type(chosen).__name__} evaluates points repeatedly and cannot handle "
-                "measured constraints; use another algorithm, such as auto"
-            )
-        if aims.several:
-            check_several(chosen)
-        for name in aims.names if aims.named else ():
-            if name in limits.measured:
-                raise SettingsError(
-                    f"{name!r} is both an objective and a measured constraint; name one of them "
-                    "differently"
-                )
-        if steps is not None:
-            check_steps(steps, chosen)
-        if made.fidelity is not None:
-            check_fidelity(made.names[-1], steps, chosen, aims)
-        identity = f"{_entropy():x}"
-        self._setup = Setup(made, limits, aims, chosen, seed, identity, steps, tol)
-        self._events: list[Event] = []
+        if not isinstance(space, Prepared):
+            space = Prepared(
+                setup_of(
+                    space, direction, algorithm, seed, noise, constraints, objectives, steps, tol,
+                    rng,
+                ),
+                MemoryJournal(),
+            )  # fmt: skip
+        self._setup, self._journal = space
+        self._own: set[int] = set()  # the trials handed out here and not told here
+        self._events: list[Event] = self._journal.events()
         """All that has happened to the search; everything else can be rebuilt from it."""
-        self._course = Course(self._setup)
+        with self._journal.explained(brief(self.algorithm)):
+            begin = self._journal.begin(self._events)
+            self._course = Course(self._setup, self._events, begin)
 
     def _of_trainings(self) -> None:
         """Say, before anything has happened, that somebody else follows long trainings."""
@@ -503,13 +497,19 @@ class Optimizer(Guarded):
 
     def _look_elsewhere(self) -> None:
         """Find out which trials other processes are evaluating."""
+        taken = self._journal.taken()
+        self.ledger.elsewhere = {number for number in taken if number in self.ledger.out}
 
     def _note_held(self, *more: int) -> None:
         """Let other processes know which trials this one is evaluating, and `more` from now on."""
+        held = self.ledger.held.union(more)
+        self._own |= held
+        self._journal.hold(held, more)
 
     def _is_late(self, trial: Trial) -> bool:
         """Whether another process has ended this trial, which this one was evaluating."""
-        return False
+        ours = trial.owner == self._setup.identity and trial.number in self._own
+        return ours and trial.number not in self.ledger.out
 
     def _check_pending(self, trial: Trial) -> None:
         """Raise an error unless this trial is one of ours and has not been told."""
@@ -524,16 +524,37 @@ class Optimizer(Guarded):
 
     def _happen(self, event: Event, claim: Claim | None = None) -> None:
         """Record an event, then let it take effect."""
-        event = self._write(event)
+        event = self._journal.append(event)
+        if isinstance(event, Told) or (isinstance(event, Reported) and event.stopped):
+            self._own.discard(-1 if event.number is None else event.number)
         self._events.append(event)
         if isinstance(event, FRESH):
             self._take_up(self._events)
         else:
             self._course.apply(event, claim)
 
-    def _write(self, event: Event) -> Event:
-        """Make an event last before it takes effect: a study writes it to its file."""
-        return event
+    def _check_writable(self) -> None:
+        self._journal.check_writable()
+
+    @contextmanager
+    def _turn(self) -> Iterator[None]:
+        with self._journal.turn():
+            self._read_on()
+            yield
+
+    def _read_on(self) -> None:
+        """Apply what other processes have written since the last look."""
+        if not (news := self._journal.news(len(self._events))):
+            return
+        try:
+            with self._journal.explained(brief(self.algorithm)):
+                if any(isinstance(event, FRESH) for event in news):
+                    self._follow([*self._events, *news], None)
+                else:
+                    self._catch_up(news)
+        except BamsooError as error:  # this search is not where the journal is
+            self._journal.spoil(str(error))
+            raise
 
     def _cut_short(self) -> None:
         """Restore the record of trials at once; the search is restored when it is needed."""
@@ -541,13 +562,9 @@ class Optimizer(Guarded):
 
     def _repair(self) -> None:
         """Bring everything to the state that the events add up to."""
-        try:
-            self._take_up(self._events)
-        except ReplayError as error:
-            raise SettingsError(
-                f"the search cannot be rebuilt after an interrupt: {error}; make "
-                f"{brief(self.algorithm)} deterministic"
-            ) from error
+        if (events := self._journal.again(self._events)) is not None:
+            with self._journal.explained(brief(self.algorithm)):
+                self._take_up(events)
 
     def _take_up(self, events: list[Event], begin: int | None = None) -> None:
         """Become what these events add up to; `begin` is as in `Course`.
@@ -563,10 +580,7 @@ class Optimizer(Guarded):
 
     def _twin(self) -> "Optimizer":
         """A search of its own with the same settings and trials, to which nothing has happened."""
-        twin = object.__new__(Optimizer)
-        Guarded.__init__(twin)
-        twin._setup, twin._events, twin._course = self._setup, [], Course(self._setup)
-        return twin
+        return Optimizer(Prepared(self._setup, MemoryJournal()))
 
     def _follow(
         self, events: Sequence[Event], observer: Callable[["Optimizer", Trial], object] | None
@@ -645,9 +659,9 @@ class Optimizer(Guarded):
         return f"<p>{head}</p>{self.result._repr_html_()}"
 
     @property
-    def _how_to_go_on(self) -> str:
+    def how_to_go_on(self) -> str:
         """For an error message: where to find the values that have been told."""
-        return "the result so far is in this error's `result`; a run with a study can be resumed"
+        return self._journal.how_to_go_on
 
     @property
     @transaction
@@ -872,10 +886,51 @@ class Optimizer(Guarded):
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Replay the events in a fresh search, which takes as long as the search itself took."""
         super().__init__()
+        self._journal, self._own = MemoryJournal(), set(state["held"])
         self._setup, self._events = state["setup"], state["events"]
         self._course = Course(self._setup, self._events)
         for number in state["held"]:
             self.ledger.take(self.ledger.out[number])
+
+
+def setup_of(
+    space: SpaceLike,
+    direction: str = DIRECTION,
+    algorithm: Name | Algorithm = ALGORITHM,
+    seed: int | np.random.Generator | None = SEED,
+    noise: float | str | None = None,
+    constraints: Sequence[Any] | None = None,
+    objectives: ObjectivesLike = None,
+    steps: int | None = None,
+    tol: float | None = None,
+    rng: Any = None,
+) -> Setup:
+    """The arguments of an `Optimizer`, checked and made into what decides its course."""
+    aims = Objectives.of(objectives, direction)
+    seed = given_seed(seed, rng)
+    seed = drawn_seed() if seed is None else seed
+    if tol is not None:
+        tol = checked_tol(tol, aims)
+    made = Space(space)
+    chosen, limits = resolve(algorithm, noise), Constraints(made, constraints)
+    if chosen.repeats and limits.measured:
+        raise SettingsError(
+            f"{type(chosen).__name__} evaluates points repeatedly and cannot handle "
+            "measured constraints; use another algorithm, such as auto"
+        )
+    if aims.several:
+        check_several(chosen)
+    for name in aims.names if aims.named else ():
+        if name in limits.measured:
+            raise SettingsError(
+                f"{name!r} is both an objective and a measured constraint; name one of them "
+                "differently"
+            )
+    if steps is not None:
+        check_steps(steps, chosen)
+    if made.fidelity is not None:
+        check_fidelity(made.names[-1], steps, chosen, aims)
+    return Setup(made, limits, aims, chosen, seed, f"{_entropy():x}", steps, tol)
 
 
 def given_seed(seed: Any, rng: Any, usual: Any = SEED) -> int | None:

@@ -14,8 +14,9 @@ from ..search.course import Course, Setup
 from .address import StudyPlace
 from .backends import readable
 from .journal import Readable
+from .kept import checked, versions
 from .sqlite import create, reserved
-from .study import Study, checked, optimizer_of, versions
+from .study import Study, setup_of_study
 
 
 class Repaired(NamedTuple):
@@ -69,7 +70,7 @@ def repair(
         found = readable(study)
         source = found.place
         part, course = _longest_part(source, found, values_only)
-        setup = optimizer_of(source, found.meta["settings"])[0]._setup
+        setup = setup_of_study(source, found.meta["settings"])[0]
         lost = [*found.lost]
         behind = list(_behind(part, found, setup, course, source, lost))
         create(target, {**found.meta, "versions": versions()}, [*part, *behind])
@@ -86,8 +87,7 @@ def _longest_part(
 ) -> tuple[list[Event], Course]:
     """The events from the first on, as far as none is missing and a search can replay them."""
     part: list[Event] = []
-    search, function = optimizer_of(path, found.meta["settings"])
-    setup = search._setup
+    setup, function = setup_of_study(path, found.meta["settings"])
     ledger = Course(setup).ledger
     with suppress(BamsooError):  # the rest of the events do not fit
         while not values_only and len(part) + 1 in found.events:

@@ -4,58 +4,49 @@ A study is resumed by replay. A search depends only on its settings and its even
 both, and opening it applies the events to a fresh search.
 """
 
-import platform
 import shlex
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext, suppress
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
-import scipy
 
 from ..algorithms import Algorithm, Name, planned, resolve
 from ..algorithms.book import SAME
 from ..algorithms.search import REPEAT
-from ..base.blas import kernels_in_use
 from ..base.checks import brief, count
 from ..base.defaults import ALGORITHM, DIRECTION, SEED
-from ..base.guard import Guarded, transaction, writing_transaction
+from ..base.guard import transaction, writing_transaction
 from ..base.simple import plain
 from ..errors import (
     BamsooError,
-    ReplayError,
     SettingsError,
-    SpaceError,
     StudyError,
-    TrialError,
 )
 from ..model.warp import deviation
 from ..record.events import (
-    FRESH,
     Asked,
     Enqueued,
     Event,
-    Expected,
-    Reported,
     Restarted,
-    Retried,
     Told,
     present,
 )
 from ..record.ledger import Evaluation, Record, Trial
 from ..record.objectives import Objectives, ObjectivesLike
 from ..record.residuals import SumOfSquares
-from ..search.course import Course, Setup
-from ..search.optimizer import Optimizer, given_seed
+from ..search.course import Setup
+from ..search.optimizer import Optimizer, Prepared, given_seed, setup_of
 from ..search.unfinished import believed_ends
-from ..space import Point, Space, SpaceLike, numbers_of
+from ..space import Space, SpaceLike
 from .address import SafeAddress, StudyPlace, parse
 from .backends import is_written, open_journal
-from .journal import FORMAT, GoneError, Journal, damaged
+from .journal import FORMAT, Journal, damaged
+from .kept import StudyJournal, versions
 from .rows import is_time
 from .settings import (
     algorithm_from_json,
@@ -67,7 +58,7 @@ from .settings import (
     space_from_json,
     space_to_json,
 )
-from .sqlite import create, free_name, reserved
+from .sqlite import create, reserved
 
 if TYPE_CHECKING:
     from ..result.result import Result
@@ -112,25 +103,17 @@ class Study(Optimizer):
     """
 
     def __init__(
-        self, journal: Journal, write: bool, replay: bool, settings: Optimizer, missing: str | None
+        self, stored: Journal, write: bool, replay: bool, settings: Setup, missing: str | None
     ) -> None:
-        Guarded.__init__(self)
         self._missing = missing
         """The name of a constraint function that was not given when the study was opened."""
-        self._journal, self._writes = journal, write
-        self.path: StudyPlace = journal.place
-        self._own: set[int] = set()  # the trials handed out here and not told here
-        self._since: dict[int, float] = {}  # when each of them was handed out
-        self._meta = journal.meta()
-        self._spoilt: str | None = None
-        identity = self._meta.get("identity", "")
-        self._setup = settings._setup._replace(identity=str(identity))
+        self.path: StudyPlace = stored.place
         restart = write and not replay
-        with journal.turn() if restart else nullcontext():
-            self._events = self._stored()
-            begin = present(self._events) if write and replay else len(self._events)
-            with self._named_errors():
-                self._course = Course(self._setup, self._events, begin)
+        with stored.turn() if restart else nullcontext():
+            journal = StudyJournal(stored, settings, write, replay)
+            super().__init__(Prepared(journal.setup, journal))
+            self._journal: StudyJournal = journal
+            begin = journal.begin(self._events)
             if restart:
                 self._happen(Restarted())
         apart = self._course.apart
@@ -205,7 +188,7 @@ class Study(Optimizer):
         given = _settings(
             space, direction, algorithm, seed, constraints, noise, objectives, steps, tol
         )
-        made: list[Optimizer] = []
+        made: list[Setup] = []
 
         def new() -> dict[str, Any]:
             if space is None:
@@ -218,10 +201,10 @@ class Study(Optimizer):
             if not settings.get("constraints"):
                 settings.pop("constraints", None)
             # here invalid settings raise an error, before a file is created
-            made.append(_optimizer(settings, constraints)[0])
+            made.append(_setup(settings, constraints)[0])
             return {
                 "format": FORMAT,
-                "identity": made[0]._setup.identity,
+                "identity": made[0].identity,
                 "versions": versions(),
                 "created": time.time(),
                 "settings": settings,
@@ -233,11 +216,11 @@ class Study(Optimizer):
             if not isinstance(stored, dict) or not set(stored) >= SETTINGS:
                 raise damaged(journal.place, "its settings are missing")
             if algorithm is None and noise is not None:
-                own = optimizer_of(journal.place, stored, constraints)[0].algorithm
+                own = setup_of_study(journal.place, stored, constraints)[0].algorithm
                 given["algorithm"] = algorithm_to_json(resolve(own, noise))
             _refuse_others(journal.place, stored, given)
             fresh, missing = (
-                (made[0], None) if made else optimizer_of(journal.place, stored, constraints)
+                (made[0], None) if made else setup_of_study(journal.place, stored, constraints)
             )
             if missing is not None and not readonly:
                 raise StudyError(f"{journal.place}: {_give_again(missing)}")
@@ -269,7 +252,7 @@ class Study(Optimizer):
         An ordinary copy of a file that is being written may be damaged; this one is not.
         """
         with self._lock, reserved(Path(path)):
-            create(Path(path), *self._journal.contents())
+            create(Path(path), *self._journal.stored.contents())
 
     def replay(self, observer: Callable[[Optimizer, Trial], object] | None = None) -> Optimizer:
         """Repeat the stored events in a fresh search, and return that search with its model.
@@ -298,7 +281,7 @@ class Study(Optimizer):
         """Take a search made by `_twin` through the events that it has not taken yet."""
         if self._missing is not None:
             raise StudyError(f"{self.path}: {_give_again(self._missing)}")
-        with self._named_errors():
+        with self._journal.explained():
             search._follow(self._events, observer)
 
     def _leads(self, search: Optimizer) -> bool:
@@ -313,48 +296,14 @@ class Study(Optimizer):
 
     # --- other processes
 
-    @contextmanager
-    def _turn(self) -> Iterator[None]:
-        with self._journal.turn():
-            self._read_on()
-            yield
-
-    def _read_on(self) -> None:
-        """Apply what other processes have written since the last look."""
-        try:
-            news = [self._checked(event) for event in self._journal.events(len(self._events))]
-        except GoneError as error:
-            raise self._gone(error) from error
-        if not news:
-            return
-        try:
-            with self._named_errors():
-                if any(isinstance(event, FRESH) for event in news):
-                    self._follow([*self._events, *news], None)
-                else:
-                    self._catch_up(news)
-        except BamsooError as error:  # this search is not where the study is
-            self._spoilt = str(error)
-            raise
-
     def refresh(self) -> None:
         """Take in what other processes have written; `result`, `best` and `trials` do so, too."""
-        if not self._writes or self._journal.forked:
+        if not self._journal.writes or self._journal.stored.forked:
             return
         with self._lock:
-            if self._spoilt is None and not self._broken:
+            if self._journal.spoilt is None and not self._broken:
                 with suppress(StudyError):  # what is known here can be read in any case
                     transaction(Study._read_on)(self)
-
-    def _look_elsewhere(self) -> None:
-        taken = self._journal.taken()
-        self.ledger.elsewhere = {number for number in taken if number in self.ledger.out}
-
-    def _note_held(self, *more: int) -> None:
-        held = self.ledger.held.union(more)
-        self._own |= held
-        self._since |= dict.fromkeys(more, time.monotonic())
-        self._journal.hold(held)
 
     def give_back(self, trial: Trial) -> None:
         """Note that nobody evaluates this trial any more, so that `ask` hands it out again.
@@ -369,28 +318,21 @@ class Study(Optimizer):
     def _free(self) -> None:
         self._note_held()
 
-    def _is_late(self, trial: Trial) -> bool:
-        ours = trial.owner == self._setup.identity and trial.number in self._own
-        return ours and trial.number not in self.ledger.out
-
     @property
     def result(self) -> "Result":
         """The result so far of all processes; see `bamsoo.minimize` for its fields."""
         self.refresh()
-        return super().result
+        result = super().result
+        if not self._course.started and any(isinstance(each, Asked) for each in self._events):
+            # the search was not replayed: its model comes when it is asked for
+            result.replay_with(lambda: self.replay().result)
+        return result
 
     @property
     def best(self) -> Evaluation | None:
         """The best feasible evaluation so far of all processes; see `Optimizer.best`."""
         self.refresh()
         return super().best
-
-    def _as_result(self, *given: Any) -> "Result":
-        """The result; if the search was not replayed, its model comes when it is asked for."""
-        result = super()._as_result(*given)
-        if not self._course.started and any(isinstance(each, Asked) for each in self._events):
-            result.replay_with(lambda: self.replay().result)
-        return result
 
     @property
     def trials(self) -> list[Record]:
@@ -410,12 +352,8 @@ class Study(Optimizer):
     @property
     def settings(self) -> dict[str, Any]:
         """The settings of the search, as they are stored."""
-        settings: dict[str, Any] = self._meta["settings"]
+        settings: dict[str, Any] = self._journal.meta["settings"]
         return settings
-
-    @property
-    def _how_to_go_on(self) -> str:
-        return f"everything told so far is in {self.path}; run again with this study to continue"
 
     @property
     def noise(self) -> float | str:
@@ -453,19 +391,18 @@ class Study(Optimizer):
     @property
     def created(self) -> float | None:
         """When the study was created, in seconds since 1970; None if the file does not say."""
-        created = self._meta.get("created")
+        created = self._journal.meta.get("created")
         return created if is_time(created) else None
 
     @property
     def versions(self) -> dict[str, str]:
         """The versions of the software that the study was created with, by name."""
-        stored = self._meta.get("versions")
-        return dict(stored) if isinstance(stored, dict) else {}
+        return self._journal.versions
 
     @property
     def note(self) -> Any:
         """What a driver stores with the study, such as how to evaluate trials; None at first."""
-        return self._meta.get("note")
+        return self._journal.meta.get("note")
 
     @note.setter
     def note(self, value: Any) -> None:
@@ -473,17 +410,13 @@ class Study(Optimizer):
 
     @writing_transaction
     def _set_note(self, value: Any) -> None:
-        if self._meta.get("note") != value:
-            with self._all_or_nothing():
-                self._journal.set_meta("note", value)
-            self._meta["note"] = value
+        if self._journal.meta.get("note") != value:
+            self._journal.set_meta("note", value)
 
     def close(self) -> None:
         """Close the study; other processes may then evaluate its unfinished trials."""
-        with nullcontext() if self._journal.forked else self._lock:
+        with nullcontext() if self._journal.stored.forked else self._lock:
             self._journal.close()
-        self._writes = False
-        self._spoilt = self._spoilt or f"{self.path}: the study is closed; open it again"
 
     def __enter__(self) -> "Study":
         return self
@@ -493,118 +426,6 @@ class Study(Optimizer):
 
     def __repr__(self) -> str:
         return f"<study {str(self.path)!r}: {self.told} of {len(self.ledger.trials)} trials told>"
-
-    # --- events
-
-    def _check_writable(self) -> None:
-        self._journal.check_process()
-        if self._spoilt is not None:
-            raise StudyError(self._spoilt)
-        if not self._writes:
-            raise StudyError(
-                f"{self.path}: the study is open for reading only; open it without readonly"
-            )
-
-    def _write(self, event: Event) -> Event:
-        stamped = replace(event, time=time.time())
-        if isinstance(stamped, Told) and stamped.took is None and stamped.number in self._since:
-            stamped = replace(stamped, took=time.monotonic() - self._since[stamped.number])
-        with self._all_or_nothing():
-            self._journal.append(stamped)
-        if isinstance(event, Told) or (isinstance(event, Reported) and event.stopped):
-            self._own.discard(-1 if event.number is None else event.number)
-        return stamped
-
-    def _stored(self) -> list[Event]:
-        """All events of the file, checked."""
-        return [self._checked(event) for event in self._journal.events()]
-
-    def _checked(self, event: E) -> E:
-        """The event, with its point as the space writes it; raises an error if it does not fit."""
-        return checked(event, self._setup, self.path)
-
-    def _repair(self) -> None:
-        """Bring the search to the state of the file, which holds all that has happened."""
-        if self._spoilt is None:
-            with self._named_errors():
-                self._take_up(self._stored())
-
-    @contextmanager
-    def _named_errors(self) -> Iterator[None]:
-        """Name the file in an error about its events, and say what can be done."""
-        try:
-            yield
-        except ReplayError as error:
-            changed = [
-                f"{name} {self.versions.get(name)} then, {version} now"
-                for name, version in versions().items()
-                if self.versions.get(name) != version
-            ]
-            raise ReplayError(
-                f"{self.path}: {error}{' (' + '; '.join(changed) + ')' if changed else ''}; to "
-                "continue from the study's values with a fresh search, open it with replay=False "
-                "(--no-replay)"
-            ) from error
-        except TrialError as error:
-            raise damaged(self.path, str(error)) from error
-
-    @contextmanager
-    def _all_or_nothing(self) -> Iterator[None]:
-        """Mark this study as unusable if a write fails, because the search is ahead of the file."""
-        try:
-            yield
-        except GoneError as error:
-            raise self._gone(error) from error
-        except StudyError:
-            self._spoilt = f"{self.path}: an earlier write failed; open the study again"
-            raise
-
-    def _gone(self, error: GoneError) -> StudyError:
-        """Save what this process knows of a study that is gone, and mark it as unusable."""
-        self._spoilt = f"{error}; {self._rescue()}"
-        return StudyError(self._spoilt)
-
-    def _rescue(self) -> str:
-        """Save the contents of the lost file, which are in memory; return where, in words."""
-        place = free_name(self._journal.file, "rescued")
-        try:
-            create(place, self._meta, self._events)
-        except StudyError as error:
-            return f"its contents could not be saved ({error})"
-        return f"everything told before that is saved in {place}"
-
-
-def checked(event: E, setup: Setup, path: StudyPlace) -> E:
-    """An event of the study at `path`, with its point in the space's own form.
-
-    Raises an error if the event does not fit the settings of the study.
-    """
-    try:
-        if isinstance(event, (Asked, Enqueued, Expected, Told, Retried)) and event.key is not None:
-            event = replace(event, key=Point.given(setup.space, numbers_of(event.key)).key)
-    except SpaceError as error:
-        raise damaged(path, f"a point is invalid: {error}") from error
-    if isinstance(event, Told):
-        names = setup.constraints.measured
-        if event.values and len(event.values) != len(setup.objectives):
-            aims = brief(list(setup.objectives.names))
-            raise damaged(path, f"{brief(event.values)} is told for {aims}")
-        if len(event.measured) != len(names) and (event.measured or event.values):
-            raise damaged(path, f"{brief(event.measured)} is told for {brief(list(names))}")
-    return event
-
-
-def versions() -> dict[str, str]:
-    """The versions and the machine on which the last digits of a search's points depend."""
-    from .._version import __version__
-
-    return {
-        "bamsoo": __version__,
-        "numpy": np.__version__,
-        "scipy": scipy.__version__,
-        "machine": platform.machine(),
-        "BLAS": kernels_in_use(),
-    }
 
 
 def _give_again(name: str) -> str:
@@ -662,12 +483,12 @@ def _aims(settings: dict[str, Any]) -> ObjectivesLike:
     return dict(settings["objectives"]) if "objectives" in settings else None
 
 
-def _optimizer(
+def _setup(
     settings: dict[str, Any], constraints: Sequence[Any] | None = None
-) -> tuple[Optimizer, str | None]:
-    """A search that knows nothing, and the name of the first missing constraint function."""
+) -> tuple[Setup, str | None]:
+    """What decides the course of a search, and the name of the first missing function."""
     made, missing = constraints_from_json(settings.get("constraints", []), constraints)
-    search = Optimizer(
+    setup = setup_of(
         space_from_json(settings["space"]),
         DIRECTION if "objectives" in settings else settings["direction"],
         algorithm_from_json(settings["algorithm"]),
@@ -677,16 +498,16 @@ def _optimizer(
         steps=settings.get("steps"),
         tol=settings.get("tol"),
     )
-    search.constraints.forgotten = missing
-    return search, missing
+    setup.constraints.forgotten = missing
+    return setup, missing
 
 
-def optimizer_of(
+def setup_of_study(
     path: StudyPlace, settings: Any, constraints: Sequence[Any] | None = None
-) -> tuple[Optimizer, str | None]:
-    """The same as `_optimizer`, with errors that name the study at `path`."""
+) -> tuple[Setup, str | None]:
+    """The same as `_setup`, with errors that name the study at `path`."""
     try:
-        return _optimizer(settings, constraints)
+        return _setup(settings, constraints)
     except StudyError as error:
         raise StudyError(f"{path}: {error}") from error
     except Exception as error:  # they may come from elsewhere and be anything
