@@ -138,8 +138,8 @@ def test_what_cannot_be_asked(limited, change, says):
 
 
 def test_other_limits_that_cannot_be_met_are_said_to_be(limited):
-    with pytest.raises(ModelError, match=r"no point that meets 's <= -50'"):
-        limited.what_if("s <= -50")
+    with pytest.raises(ModelError, match=r"no point that meets 's <= -1000'"):
+        limited.what_if("s <= -1000")
 
 
 # --- tolerances
