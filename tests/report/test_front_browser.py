@@ -60,6 +60,25 @@ def test_a_click_on_the_front_marks_the_trial_everywhere(page):
     assert page.picture("#convergence-chart") != before
 
 
+def test_a_point_of_the_front_is_chosen_by_preference(page):
+    values = "bamsooReport.report.objectives.map(o => o.value[bamsooReport.state.pin])"
+    assert "different points of the front are" in page.text("#prefer-said")
+    slide = (
+        "const s = document.getElementById(arguments[0]); s.value = arguments[1];"
+        "s.dispatchEvent(new Event('input', { bubbles: true }))"
+    )
+    page.js(slide, "prefer-0", 0)  # the best of the first objective
+    page.frame()
+    assert "1 of the" in page.text("#prefer-said")
+    first = page.js(f"return {values}")
+    least = "Math.min(...r.front.map(i => r.objectives[0].value[i]))"
+    assert first[0] == page.js(f"const r = bamsooReport.report; return {least}")
+    page.js(slide, "prefer-1", 0)  # and of the second one
+    page.frame()
+    assert page.text("#prefer-said").startswith("No point")
+    assert page.js("return bamsooReport.state.pin") is None
+
+
 def test_the_predicted_front_is_non_dominated_and_near_the_measured_one(study):
     shown = describe(study)
     for front in shown["predicted"].values():
