@@ -375,9 +375,17 @@ def exact_with_pruner(seconds: float, seed: int) -> Figures:
         study.optimize(objective, n_trials=40)
         assert sampler._walk is not None
         assert sampler._walk._optimizer.unequal is None
+        assert len({tuple(t.params.values()) for t in study.trials}) == len(study.trials)
         pruned = sum(t.state.name == "PRUNED" for t in study.trials)
         figures.update({"studies": 1, "trials": len(study.trials), "pruned": pruned})
     return figures
+
+
+PLACES = (
+    *("me:{}@host/db#n", "me@host/db?password={}#n", "me:{}@host#n", "me:{}@[::1/db#n"),
+    "127.0.0.1:1/db?user=me&password={}#n",
+)
+"""Where an address has its password; one of the hosts cannot be read."""
 
 
 def passwords(seconds: float, seed: int) -> Figures:
@@ -391,7 +399,7 @@ def passwords(seconds: float, seed: int) -> Figures:
         ]
         rng.shuffle(pieces)
         password = "".join(pieces)
-        place = rng.choice(["me:{}@host/db#n", "me@host/db?password={}#n", "me:{}@host#n"])
+        place = rng.choice(PLACES)
         scheme = rng.choice(["postgresql", "postgres", "mysql", "postgresql+psycopg2", "sqlite"])
         given = f"{scheme}://{place.format(password)}"
         try:
@@ -438,6 +446,38 @@ def server_restarts(seconds: float, seed: int) -> Figures:
     return figures
 
 
+def cut_connections(seconds: float, seed: int) -> Figures:
+    """End connections to the server while studies are opened and used: none of it is noticed."""
+    import writers
+
+    figures = Figures()
+    ending = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = %s"
+    with writers.places("server") as (address, running):
+        for each in seeds(seconds, seed):
+            rng, stop, cut = random.Random(each), threading.Event(), 0
+
+            def end(rng: random.Random = rng, stop: threading.Event = stop) -> None:
+                nonlocal cut
+                while not stop.wait(rng.random()):
+                    cut += len(running.execute(ending, "bamsoo"))
+
+            killer = threading.Thread(target=end)
+            killer.start()
+            try:
+                with bamsoo.Study.open(address(f"cut-{each}"), space={"x": (0, 1)}) as study:
+                    for _ in range(12):
+                        trial = study.ask()
+                        study.tell(trial, trial.params["x"])
+            finally:
+                stop.set()
+                killer.join()
+            with bamsoo.Study.open(address(f"cut-{each}"), readonly=True) as study:
+                assert [t.value for t in study.trials] == [t.params["x"] for t in study.trials]
+                assert len(study.trials) == 12
+            figures.update({"runs": 1, "connections cut": cut, "evaluations": 12})
+    return figures
+
+
 def slow_branin(x: Any) -> float:
     """Branin's function, which takes a moment."""
     time.sleep(0.05)
@@ -464,6 +504,7 @@ FAULTS: dict[str, Callable[[float, int], Figures]] = {
     "exact-with-pruner": exact_with_pruner,
     "passwords": passwords,
     "server-restarts": server_restarts,
+    "cut-connections": cut_connections,
 }
 
 

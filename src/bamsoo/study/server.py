@@ -41,6 +41,7 @@ PASSING_TEXTS = (
     *("unreachable", "No route to host", "Host is down", "Broken pipe", "EOF detected"),
     *("starting up", "shutting down", "not yet accepting", "recovery mode", "too many clients"),
     *("too many connections", "connection slots", "temporarily unavailable", "Temporary failure"),
+    *("terminating connection", "could not receive data", "could not send data"),
 )
 """Parts of the messages of failed attempts to connect that may succeed later. Such errors have no
 code."""
