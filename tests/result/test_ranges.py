@@ -162,3 +162,20 @@ def test_too_few_measurements_for_a_model_of_a_constraint():
     )
     with pytest.raises(bamsoo.errors.ModelError):
         r.ranges(0.1)
+
+
+def test_a_range_ends_where_evaluations_fail():
+    r = bamsoo.minimize(lambda x, y: x + y if x > 0.5 else None, {"x": (0, 1), "y": (0, 1)}, 40)
+    found = r.ranges(0.1)["x"]
+    assert 0.499 < found.low < found.high < 0.61
+    assert found.high > 0.55
+
+
+def test_an_option_is_left_out_if_the_evaluation_that_is_nearest_failed():
+    opt = bamsoo.Optimizer({"x": (0, 1), "kind": Choice(["a", "b", "c"])}, algorithm="bamsoo")
+    for i in range(30):
+        kind = "abc"[i % 3]
+        value = None if kind == "b" else (i / 30 - 0.4) ** 2
+        opt.tell({"x": i / 30, "kind": kind}, value)
+    opt.ask()
+    assert "b" not in opt.result.ranges(0.5)["kind"].options

@@ -98,7 +98,10 @@ def test_a_server_that_is_down_is_waited_for_once(monkeypatch, caplog):
 
 
 def test_a_server_that_starts_is_waited_for(address, monkeypatch, caplog):
-    connect, failures = server_.Link.connect, ["starting up", "Connection refused"]
+    connect, failures = (
+        server_.Link.connect,
+        ["terminating connection", "starting up", "Connection refused"],
+    )
 
     def not_yet(self, *given):
         if failures:

@@ -83,7 +83,23 @@ class Numbers:
         `value` is the model of the values.
         """
         close = Requirement(value, best - value.sense.turn(within), value.sense.turn(1.0))
-        return Requirements([close, *self.demands], self.allows, not self.noisy)
+        return Requirements([close, *self.demands], self.expected, not self.noisy)
+
+    def expected(self, points: Sequence[Array]) -> NDArray[np.bool_]:
+        """Whether each point is allowed, and nearer to a success than to a failed evaluation."""
+        allowed, told = self.allows(points), [each for each in self.told if each.state != "out"]
+        failed = np.array([each.state == "failed" for each in told], dtype=bool)
+        if not failed.any():
+            return allowed
+
+        def places(X: Sequence[Array]) -> Array:
+            return self._space.domain.features(np.array([self._space.encode(x) for x in X]))
+
+        known = places([self._space.point(each.params) for each in told])
+        gaps = (((known - one) ** 2).sum(axis=1) for one in places(points))
+        near = [gap[failed].min() < gap[~failed].min(initial=np.inf) for gap in gaps]
+        kept: NDArray[np.bool_] = allowed & ~np.array(near, dtype=bool)
+        return kept
 
     def allows(self, points: Sequence[Array]) -> NDArray[np.bool_]:
         """Whether each point meets every constraint that is known in advance."""
