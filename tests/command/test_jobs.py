@@ -83,3 +83,67 @@ def test_a_driver_that_is_ended_is_continued(srun, how):
         for pid in (srun / "pids").read_text().split():
             with suppress(ProcessLookupError):
                 os.kill(int(pid), signal.SIGKILL)
+
+
+SBATCH = """#!/bin/sh
+[ ! -e $FAKE/full ] || { echo "sbatch: error: QOSMaxSubmitJobPerUserLimit" >&2; exit 1; }
+for job; do case $job in --output=*) out=${job#--output=};; esac; done
+clean="env -i PATH=$PATH FAKE=$FAKE BAMSOO_TRIAL=$BAMSOO_TRIAL setsid"
+$clean sh -c 'sleep 0.1; exec ./"$0"' "$job" > "$out" 2>&1 &
+echo $! | tee -a $FAKE/pids
+wait $!
+"""
+"""The job runs somewhere else, so a signal to this process does not reach it."""
+
+SCANCEL = """#!/bin/sh
+echo $1 >> $FAKE/cancelled; kill $1
+"""
+WAIT = Path(__file__).parents[2] / "examples" / "cluster" / "sbatch-wait"
+
+
+@pytest.fixture
+def slurm(here, monkeypatch):
+    for name, script in (("sbatch", SBATCH), ("scancel", SCANCEL)):
+        (here / name).write_text(script)
+        (here / name).chmod(0o755)
+    monkeypatch.setenv("FAKE", str(here))
+    monkeypatch.setenv("PATH", f"{here}{os.pathsep}{os.environ['PATH']}")
+    return here
+
+
+def as_jobs(script, budget, workers):
+    given = words(script, budget, workers)
+    return [*given[: given.index("--")], "--workdir", "runs", "--", str(WAIT), *given[-4:]]
+
+
+def test_jobs_of_sbatch_run_at_once_and_are_waited_for(slurm):
+    script = TOGETHER.replace("begun", "$FAKE/begun").replace("-lt 20", "-lt 4")
+    bamsoo_(*as_jobs(f"{script}; echo it\\'s done", 4, 4))
+    assert [t.state for t in trials()] == ["done"] * 4
+    assert len((slurm / "pids").read_text().split()) == 4
+
+
+def test_jobs_of_sbatch_are_cancelled_when_the_run_is_interrupted(slurm):
+    process = driver(*as_jobs("sleep 600", 2, 2))
+    wait_for(lambda: (slurm / "pids").exists() and len((slurm / "pids").read_text().split()) == 2)
+
+    def ended():
+        process.send_signal(signal.SIGINT)
+        time.sleep(0.3)
+        return process.poll() is not None
+
+    wait_for(ended)
+    assert set((slurm / "cancelled").read_text().split()) == set(
+        (slurm / "pids").read_text().split()
+    )
+    for pid in (slurm / "pids").read_text().split():
+        ends(int(pid))
+
+
+def test_a_job_that_cannot_be_submitted_is_tried_again_later(slurm):
+    def status(*command):
+        return subprocess.run([WAIT, *command], capture_output=True, check=False).returncode
+
+    assert status("sh", "-c", "exit 3") == 3
+    (slurm / "full").touch()
+    assert status("true") == 75

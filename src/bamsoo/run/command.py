@@ -275,7 +275,8 @@ class Command:
             return value_of(argv, how, self._heard)
         except MissingError as error:
             if not self._known:
-                raise SettingsError(f"{error}{_with_labels(error.labels)}") from None
+                shown = error.message if error.labels else str(error)
+                raise SettingsError(f"{shown}{_with_labels(error.labels)}") from None
             error.beside = self._beside(place, failed=True)
             raise
         except EvaluationError as error:

@@ -114,9 +114,9 @@ class Reading(NamedTuple):
 class MissingError(EvaluationError):
     """The output of a program has no such label."""
 
-    def __init__(self, message: str, labels: Sequence[str]) -> None:
-        super().__init__(message)
-        self.labels = labels
+    def __init__(self, message: str, labels: Sequence[str], got: str = "") -> None:
+        super().__init__(f"{message}{got}")
+        self.message, self.labels, self.got = message, labels, got
 
 
 def value_of(
@@ -135,7 +135,7 @@ def value_of(
     try:
         found = reading(out.text if how.output is None else _written(how, before), how)
     except MissingError as error:
-        raise MissingError(_with_stderr(str(error), err), error.labels) from None
+        raise MissingError(error.message, error.labels, _with_stderr(error.got, err)) from None
     except EvaluationError as error:
         raise EvaluationError(_with_stderr(str(error), err)) from None
     numbers = found.value.values() if how.objectives else [] if how.residuals else [found.value]
@@ -410,9 +410,9 @@ def labelled(
         if not printed:
             what = "objective" if name in objectives else "constraint"
             raise MissingError(
-                f"the {what} {name} was not printed; expected a line such as `{name}: 0.5`, "
-                f"got {brief(text[-200:])}",
+                f"the {what} {name} was not printed; expected a line such as `{name}: 0.5`",
                 labels_in(text),
+                f", got {brief(text[-200:])}",
             )
         found[name] = number_in(*printed[-1])
     return "".join(lines), found
