@@ -383,7 +383,7 @@ def exact_with_pruner(seconds: float, seed: int) -> Figures:
 
 PLACES = (
     *("me:{}@host/db#n", "me@host/db?password={}#n", "me:{}@host#n", "me:{}@[::1/db#n"),
-    "127.0.0.1:1/db?user=me&password={}#n",
+    "host:1/db?user=me&password={}#n",
 )
 """Where an address has its password; one of the hosts cannot be read."""
 
