@@ -323,6 +323,16 @@ def test_nodes_are_compared_with_the_best_feasible_value_only():
     assert r.nrejected < 200
 
 
+def test_violations_count_even_if_all_values_are_equal():
+    opt = bamsoo.Optimizer([(0, 1)], algorithm="soo", constraints=["c"])
+    for _ in range(9):
+        trial = opt.ask()
+        opt.tell(trial, 5.0, constraints={"c": float(trial.x[0]) - 0.6})
+    known, tree = opt.book.known, opt.book.tree
+    grades = np.array([tree.g[node] for node in known.nodes])
+    assert grades[~known.feasible].max() < grades[known.feasible].min()
+
+
 @pytest.mark.parametrize("noise", [None, "learn"])
 def test_the_value_to_beat_is_the_best_feasible_one(noise):
     opt = bamsoo.Optimizer([(0, 1)] * 2, noise=noise, constraints=["c"])
