@@ -137,6 +137,11 @@ def test_the_size_of_a_finite_space_is_its_number_of_points(parameters):
     assert Space(parameters).domain.size == len(every_point(parameters))
 
 
+def test_points_are_counted_where_each_option_brings_others():
+    kinds = {"a": {"n": Int(1, 5)}, "b": None, "c": {"m": Int(1, 2), "l": Int(1, 3)}}
+    assert Space({"kind": Choice(kinds), "k": Int(0, 1)}).domain.size == (5 + 1 + 2 * 3) * 2
+
+
 @given(ANY)
 def test_most_axes_is_the_largest_number_that_exist_together(parameters):
     domain = Space(parameters).domain
