@@ -530,7 +530,7 @@ def test_exact_values_of_several_objectives_are_not_called_noisy(workers, monkey
     monkeypatch.setattr("bamsoo.algorithms.auto.prior.Prior.evidence_of_noise", lambda _: inf)
     opt = searched(*beam(), workers, 30)
     assert opt.unequal is None and not opt.book.noisy
-    assert opt.book.checked  # they look noisy, so one point was evaluated again
+    assert opt.book.checks  # they look noisy, so one point was evaluated again
     assert len(repeated(opt.result)) == 1
 
 

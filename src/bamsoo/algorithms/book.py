@@ -39,6 +39,9 @@ SAME = 1e-3
 deviation of all values, in the units of f_plus. Parallel sums and solvers with random starts differ
 in their last digits, and this much more would not disturb a search. A gain of less is no gain."""
 
+SPARSE = 10
+"""In a finite space, known points are evaluated again as long as fewer than one in this number has
+been evaluated. Then hardly any run can evaluate all of them."""
 
 ALL_MET = "every point of the space has been evaluated"
 """The reason why a search of a finite space ends."""
@@ -153,8 +156,8 @@ class Book:
     may_check: bool = True
     """Whether a point may be evaluated again for that. Those with steps or a fidelity are long,
     and they are not repeated to look for noise."""
-    checked: bool = False
-    """Whether a point has been evaluated again, to see whether values are exact."""
+    checks: int = 0
+    """How many times a point has been evaluated again, to see whether values are exact."""
     unequal: Unequal | None = None
     """The two values of that point, if they differ."""
     transforms: Sequence[Transform] = ()
@@ -171,7 +174,7 @@ class Book:
     _row_at: dict[bytes, int | None] = field(default_factory=dict)
     _again: dict[int, int | None] = field(default_factory=dict)
     _regrade_at: int = 0  # number of values at which all grades are next brought up to date
-    _checks: dict[int, int] = field(default_factory=dict)  # the row that a pending ticket repeats
+    _repeating: dict[int, int] = field(default_factory=dict)  # the rows that tickets repeat
     _repeats: Repeats | None = None  # as they were when asked for last
     _met: set[bytes] = field(default_factory=set)  # known and pending points that are not nodes
 
@@ -277,7 +280,7 @@ class Book:
         never asks for the same point twice.
         """
         repeats = self.noisy and ticket in self.out and self.out[ticket][1] is None
-        return repeats or ticket in self._checks
+        return repeats or ticket in self._repeating
 
     def begin(
         self,
@@ -311,11 +314,19 @@ class Book:
         self.expect(x, origin)
         self.receive((yield x))
 
+    def affords(self, domain: Domain) -> bool:
+        """Whether an evaluation may be spent on a point that is known.
+
+        In a finite space of which a good part can be evaluated, each of them is better spent on
+        another point.
+        """
+        return self.t * SPARSE < domain.combinations
+
     def check(self, row: int) -> Waiting:
         """Evaluate a known point again. If its value differs, values are noisy from then on."""
         x = self.known.X[row].copy()
-        self.checked = True
-        self._checks[self.expect(x, REPEAT)] = row
+        self.checks += 1
+        self._repeating[self.expect(x, REPEAT)] = row
         self.receive((yield x))
 
     def adopt(self, ticket: int, x: Array) -> Array:
@@ -441,7 +452,7 @@ class Book:
             for gp in self.gps:
                 gp.expect(key, x)
             return Arrival(outcome, key, None, g)
-        repeated = self._checks.pop(ticket, None)
+        repeated = self._repeating.pop(ticket, None)
         _, node = self.out.pop(ticket)
         if repeated is not None:
             found = (

@@ -248,12 +248,17 @@ class Domain:
         return not self.continuous
 
     @cached_property
-    def size(self) -> float:
-        """The number of points; with a region, of allowed points, or inf if too many to count."""
+    def combinations(self) -> float:
+        """The number of points, whether they are allowed or not."""
         if not self.finite:
             return inf
-        points = prod(self._points_on(i) for i in range(self.dim) if not self._condition(i))
-        return points if self.region is None else self.region.size(points)
+        return prod(self._points_on(i) for i in range(self.dim) if not self._condition(i))
+
+    @cached_property
+    def size(self) -> float:
+        """The number of points; with a region, of allowed points, or inf if too many to count."""
+        points = self.combinations
+        return points if points == inf or self.region is None else self.region.size(int(points))
 
     def _points_on(self, i: int) -> int:
         """The number of combinations of values on an axis and on the axes that depend on it."""

@@ -28,7 +28,7 @@ def candidates_in(domain, seed=0, noise=0.0):
     book, tree = Book(), Tree(domain, 2, rng(seed))
     book.begin(tree, GP(Matern52(0.5), domain.dim, noise=noise, domain=domain))
     failures = Failures(domain, book, CONSTANTS.failures, CONSTANTS.learning)
-    demand = Demand(book, rng(seed), CONSTANTS.demand)
+    demand = Demand(domain, book, rng(seed), CONSTANTS.demand)
     return Candidates(domain, tree, book, failures, demand, rng(seed), CONSTANTS.candidates)
 
 

@@ -14,6 +14,7 @@ from bamsoo.algorithms.auto.loop import CONSTANTS
 from bamsoo.algorithms.book import Book
 from bamsoo.algorithms.search import Outcome
 from bamsoo.space import Space
+from bamsoo.space.axes import cube
 
 DEMAND = CONSTANTS.demand
 LEAST, MOST = DEMAND.small, 1.0
@@ -26,7 +27,7 @@ SPACE = {
 
 
 def wanted(values, seed):
-    return Demand(Book(), rng(seed), DEMAND).wanted(np.array(values))
+    return Demand(cube(1), Book(), rng(seed), DEMAND).wanted(np.array(values))
 
 
 def largest(values, draws=200):
@@ -148,8 +149,68 @@ def test_a_search_does_not_polish_beyond_the_tolerance(function):
 def test_what_a_point_must_reach_lies_above_the_best_feasible_value():
     book = Book(tol=0.5)
     book.begin()
-    demand = Demand(book, rng(), DEMAND)
+    demand = Demand(cube(1), book, rng(), DEMAND)
     assert demand.least == -np.inf
     book.receive([Outcome(None, np.array([0.5]), (3.0,)), Outcome(None, np.array([0.2]), (1.0,))])
     assert demand.least == demand.goal() == 3.5
-    assert Demand(Book(), rng(), DEMAND).can_gain(np.array([0.5]))  # any gain matters
+    assert Demand(cube(1), Book(), rng(), DEMAND).can_gain(np.array([0.5]))  # any gain matters
+
+
+# --- plateaus
+
+
+def on_plateau(flat, others):
+    """What is demanded if these points have the best value, and others a worse one."""
+    book = Book()
+    book.begin()
+    told = [(x, 0.0) for x in flat] + [(x, -float(i)) for i, x in enumerate(others, 1)]
+    book.receive([Outcome(None, np.array([x]), (value,)) for x, value in told])
+    return Demand(cube(1), book, rng(), DEMAND)
+
+
+def test_a_point_is_dull_if_the_nearest_known_one_lies_on_a_plateau_of_the_best_value():
+    demand = on_plateau([0.5, 0.7, 0.9], [0.1])
+    assert demand.is_dull(np.array([[0.0], [0.29], [0.31], [1.0]])).tolist() == [
+        *(False, False, True, True)
+    ]
+    assert not demand.can_gain(np.array([0.6]))
+    assert demand.can_gain(np.array([0.2]))
+
+
+@pytest.mark.parametrize(
+    ("flat", "others"),
+    [
+        ([0.5, 0.9], [0.1]),  # two equal values may be a symmetry
+        ([0.5, 0.7, 0.9], []),  # nothing else is known
+        ([0.5, 0.7, 0.9], np.linspace(0.0, 0.4, 8).tolist()),  # a fine step, and not a plateau
+    ],
+)
+def test_without_a_plateau_no_point_is_dull(flat, others):
+    demand = on_plateau(flat, others)
+    assert not demand.is_dull(np.array([[0.2], [0.6]])).any()
+
+
+def test_an_option_that_differs_is_as_far_as_the_other_end_of_an_axis():
+    space = Space({"kind": Choice(["a", "b", "c"]), "x": Real(0, 1)})
+    book = Book()
+    book.begin()
+    first, other = 1 / 6, 1 / 2  # the middles of the cells of two options
+    told = [*(((first, x), 0.0) for x in (0.1, 0.3, 0.6)), ((other, 0.0), -1.0)]
+    book.receive([Outcome(None, np.array(x), (value,)) for x, value in told])
+    demand = Demand(space.domain, book, rng(), DEMAND)
+    here = [(first, 0.9), (other, 0.9)]
+    assert demand.is_dull(np.array(here)).tolist() == [True, False]
+
+
+def ore(a, b, c):
+    """In the shape of a simulation of a mine, which does nothing if a price is too high."""
+    return 0.0 if a >= 160 else 2.5 if b >= 150 else -1.0 + abs(a - 80) / 100
+
+
+@pytest.mark.parametrize("kind", [Int, Real])
+def test_a_search_leaves_a_plateau_that_is_better_than_what_lies_around_it(kind):
+    found = []
+    for seed in range(2):
+        space = {name: kind(0, 400) for name in "abc"}
+        found.append(bamsoo.minimize(ore, space, 100, seed=seed).fun)
+    assert max(found) < -0.9

@@ -118,6 +118,9 @@ class Candidates:
         failing = self._failures.expects(found)
         if not failing.all():
             found = found[~failing]
+        dull = self._demand.is_dull(found)
+        if not dull.all():
+            found = found[~dull]
         least = 4.0 * self._domain.finest  # closer points may be equal after rounding
         order = self._ranked(found, self._worth.of(found, goal))
         new = (i for i in order if again or book.is_new(found[i], least))

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...base.typing import Array
+from ...space.axes import Domain
 from ..book import SAME, Book
 
 
@@ -37,6 +38,10 @@ class DemandConstants:
     hardly anything but unknown regions is left then. Also, a search whose steps gain less than this
     stands still."""
 
+    flat: tuple[float, float] = (3, 0.3)
+    """At least this many points, and this share of all of them, must have the value of the best
+    one for it to be a plateau."""
+
     width: float = 2.0
     """The number of deviations by which a value may exceed its mean where the caller says which
     gain matters. With more, points are evaluated that hardly ever gain as much; with fewer, the
@@ -55,8 +60,12 @@ class Demand:
     constants : DemandConstants
     """
 
-    def __init__(self, book: Book, rng: np.random.Generator, constants: DemandConstants) -> None:
-        self._book, self._rng, self._constants = book, rng, constants
+    def __init__(
+        self, domain: Domain, book: Book, rng: np.random.Generator, constants: DemandConstants
+    ) -> None:
+        self._domain, self._book, self._rng, self._constants = domain, book, rng, constants
+        self._plateau: NDArray[np.bool_] | None = None
+        self._seen = 0  # the number of values when the plateau was last looked for
 
     @property
     def small(self) -> float:
@@ -90,8 +99,35 @@ class Demand:
             return -inf
         return float(book.transform(float(book.believed()[feasible].max()) + book.tol))
 
+    def is_dull(self, X: Array) -> NDArray[np.bool_]:
+        """Whether each row of X is expected to have the very value of the best point.
+
+        That is so if a good part of all points have this value, and the known point that is nearest
+        to the row is one of them. Options that differ count as far as two ends of an axis.
+        """
+        book = self._book
+        if self._seen != book.t:
+            self._seen, self._plateau = book.t, self._tied()
+        if self._plateau is None:
+            return np.zeros(len(X), dtype=bool)
+        apart = (X[:, None] - book.known.X) ** 2
+        for i in self._domain.unordered:
+            apart[..., i] = apart[..., i] > 0.0
+        return np.asarray(self._plateau[apart.sum(2).argmin(1)])
+
+    def _tied(self) -> NDArray[np.bool_] | None:
+        """The rows with the value of the best one; None if they are few, or all."""
+        known = self._book.known
+        best = int(known.order(self._book.believed())[0])
+        tied: NDArray[np.bool_] = known.values == known.values[best]
+        count = int(tied.sum())
+        few = count < self._constants.flat[0] or count < self._constants.flat[1] * known.t
+        return None if few or count == known.t else tied
+
     def can_gain(self, x: Array) -> bool:
         """Whether a point may gain what matters to the caller."""
+        if self.is_dull(x[None])[0]:
+            return False
         if (least := self.least) == -inf:
             return True
         mu, sigma = self._book.gps[0].posterior(x[None])

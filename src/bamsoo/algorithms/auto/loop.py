@@ -144,7 +144,7 @@ def auto(
     share = settings.width * (constants.loop.mixed_width if domain.mixed else 1.0)
     prior = Prior(tree, book, settings.warp, settings.noise, constants.prior, learning)
     failures = Failures(domain, book, constants.failures, learning)
-    demand = Demand(book, rng, constants.demand)
+    demand = Demand(domain, book, rng, constants.demand)
     candidates = Candidates(domain, tree, book, failures, demand, rng, constants.candidates)
     book.begin(tree, prior.gps, noisy=bool(settings.noise))
     if book.several:
@@ -198,13 +198,14 @@ def auto(
             children = tree.split(leaf)
             posterior = book.gps[0].at(tree.centres(children))
             ahead = book.ahead(tree.centres(children))
+            dull = demand.is_dull(tree.centres(children))
             for i, child in enumerate(children):
                 N += 1
                 if not tree.is_new(child):
                     continue
                 width = share * float(prior.calibrations[0]) * B(N, settings.eta)
                 lcb, ucb = posterior.bounds(i, width)
-                worth = ucb >= max(goal, book.f_plus) and ahead.can_meet(i)
+                worth = ucb >= max(goal, book.f_plus) and ahead.can_meet(i) and not dull[i]
                 worth = worth or not prior.ready or schedule.forces(patience)
                 worth = worth or untried(tree, leaf, child, book)
                 g = ahead.grade(i, lcb)

@@ -110,10 +110,10 @@ class Prior:
         """The prior of an objective."""
         self._scores.pop((j, True), None)
         learned, some = self._fitted(j, rough=False)
-        if not self._book.noisy and self._domain.mixed:
-            jumping, _ = self._fitted(j, rough=True)
-            self.rough = jumping.score > learned.score
-            learned = jumping if self.rough else learned
+        if self._domain.mixed:
+            jumping = None if self._book.noisy else self._fitted(j, rough=True)[0]
+            self.rough = jumping is None or jumping.score > learned.score
+            learned = jumping if self.rough and jumping is not None else learned
         if learned.factors is not None and not self._book.several:
             self._book.known.factors[some] = learned.factors
         return learned

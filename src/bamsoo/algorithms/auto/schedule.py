@@ -363,12 +363,12 @@ class Schedule:
 
     @property
     def _stands_still(self) -> bool:
-        """Whether half of `tries` times D + 1 evaluated steps in a row have gained next to nothing.
+        """Whether D + 1 evaluated steps in a row have gained next to nothing.
 
         D counts all axes, but at most 6: with more, noise would be noticed too late in a run of a
-        hundred evaluations.
+        hundred evaluations. After each point that was evaluated again it takes twice as many.
         """
-        return 2 * self._worse > self._constants.tries * (min(self._domain.dim, _MOST) + 1)
+        return self._worse > (min(self._domain.dim, _MOST) + 1) * (1 << self._book.checks)
 
     def _doubts(self, best: int) -> bool:
         """Whether it is time to see whether the best value is exact.
@@ -377,7 +377,7 @@ class Schedule:
         bring nothing because the search has converged, or because it is on a plateau.
         """
         book, domain, known = self._book, self._domain, self._book.known
-        if book.noisy or book.checked or not book.may_check or domain.finite:
+        if book.noisy or not book.may_check or not book.affords(domain):
             return False
         if not self._constants.doubts or not self._stands_still or not known.feasible[best]:
             return False
@@ -390,12 +390,12 @@ class Schedule:
 
         The best of many values is often a lucky one: a controller that crashes now and then would
         be recommended for the one time that it did not. A third value would leave fewer evaluations
-        for the search, and the result is about as good. In a finite space, points are repeated
-        after all of them have been evaluated.
+        for the search, and the result is about as good. In a small finite space, points are
+        repeated after all of them have been evaluated.
         """
         book, known = self._book, self._book.known
         gp, x = book.gp, known.X[best]
-        if not book.noisy or self._domain.finite or gp is None or not gp.known:
+        if not book.noisy or not book.affords(self._domain) or gp is None or not gp.known:
             return False
         if float(np.median(gp.noises)) <= LITTLE_NOISE * gp.kernel.variance:
             return False
