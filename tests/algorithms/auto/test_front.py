@@ -12,6 +12,7 @@ from numpy.testing import assert_array_equal
 import bamsoo
 from bamsoo import Choice, Int, Real
 from bamsoo.algorithms.auto.front import Front, FrontConstants
+from bamsoo.algorithms.auto.worth import Width
 from bamsoo.base.pareto import hypervolume
 from bamsoo.errors import SettingsError
 from bamsoo.space.axes import cube
@@ -253,7 +254,7 @@ def test_short_steps_go_along_half_of_the_axes_or_two_of_them(dim, moved):
     domain, rng, candidates = cube(dim), np.random.default_rng(0), SimpleNamespace(total=2000)
     unused = (None,) * 2
     constants = FrontConstants()
-    front = Front(domain, *unused, rng, *unused, candidates, 0.5, 0.05, constants)
+    front = Front(domain, *unused, rng, *unused, candidates, Width(0.5, 0.05), 100, True, constants)
     centre = np.full(dim, 0.5)
     steps = front._around(centre) - centre
     assert len(steps) == 2000

@@ -8,24 +8,23 @@ evaluations in the tree, steps go to the candidate with the largest expected imp
 hypervolume. docs/objectives.md explains the rules and what they keep of the paper's argument.
 """
 
-from collections.abc import Callable
+from collections.abc import Iterable
 from dataclasses import dataclass
-from math import inf
 
 import numpy as np
 
 from ...base.pareto import non_dominated
 from ...base.typing import Array
 from ...space.axes import Domain
-from ..book import SAME, Book, leftovers
-from ..search import CANDIDATE, DESIGN, B, Search, Waiting
+from ..book import SAME, Book
+from ..search import CANDIDATE, Waiting
 from ..tree import Status, Tree
 from .candidates import Candidates
-from .design import design, untried
+from .design import design
 from .failures import Failures
 from .gain import Gain
 from .prior import Prior
-from .worth import Worth
+from .worth import Width, Worth
 
 _LARGEST = np.finfo(float).max / 4
 """Larger values count as this one on a front, so that the range down to the reference is finite."""
@@ -98,12 +97,15 @@ class Front:
     failures : Failures
     candidates : Candidates
         Draws the points that steps choose from.
-    share : float
-        The share of B_N by which sigma is multiplied.
-    eta : float
+    width : Width
+    patience : int
+        As in `Auto`, but at most that of the constants.
+    local : bool
         As in `Auto`.
     constants : FrontConstants
     """
+
+    posterior = None
 
     def __init__(
         self,
@@ -114,15 +116,17 @@ class Front:
         prior: Prior,
         failures: Failures,
         candidates: Candidates,
-        share: float,
-        eta: float,
+        width: Width,
+        patience: int,
+        local: bool,
         constants: FrontConstants,
     ) -> None:
         self._domain, self._tree, self._book, self._rng = domain, tree, book, rng
         self._prior, self._failures, self._candidates = prior, failures, candidates
         self._acquisition = Worth(book, failures)
-        self._share, self._eta, self._constants = share, eta, constants
-        self._N = 1
+        self.width, self._local, self._constants = width, local, constants
+        self._patience = min(patience, constants.patience)
+        self._owed = self._in_a_row = self._forced = 0
         self._below: dict[int, Array] = {}  # the centres of the parts of each leaf
         self._promised: dict[int, float] = {}
         self._at = -1, -1, -1
@@ -130,58 +134,49 @@ class Front:
         self._radius, self._stalled = constants.radii[1], False
         self._looked = 0  # the number of fits when it was last asked whether values look noisy
 
-    def search(self, h_max: Callable[[int], float], patience: int, local: bool) -> Search:
-        """Algorithm 3 with vectors of bounds, and with steps outside the tree."""
-        tree, book, prior, constants = self._tree, self._book, self._prior, self._constants
-        yield from book.evaluate(0)
-        if book.t <= 1:  # values from before take the place of a first design
-            for x in design(self._domain, self._rng, self._domain.most_axes):
-                yield from book.evaluate_point(x, DESIGN)
-        owed, in_a_row, forced = 0, 0, 0
-        while True:
+    def design(self) -> Iterable[Array]:
+        """A Latin hypercube."""
+        return design(self._domain, self._rng, self._domain.most_axes)
+
+    def begin(self) -> None:
+        """Refit the priors if it is time, and grade the leaves."""
+        self._refit()
+        if self._prior.ready:
+            self._grade()
+
+    def split(self, children: range) -> None:
+        """Nothing: each child is judged by what is known when it is its turn."""
+
+    def judge(self, i: int, child: int) -> tuple[bool, float]:
+        """Whether a child is worth an evaluation, and its grade until leaves are graded again."""
+        worth = not self._prior.ready or self._worth(self._tree.centre(child))
+        return worth or self._forced >= self._constants.steps, 0.0
+
+    def evaluated(self) -> None:
+        """Note that a node is evaluated."""
+        self._in_a_row = self._forced = 0
+        self._owed += self._constants.steps
+
+    def rejected(self) -> None:
+        """Note that a node is rejected."""
+        self._in_a_row += 1
+
+    def steps(self) -> Waiting:
+        """Take the steps that are due."""
+        if self._in_a_row >= self._patience:
+            self._in_a_row, self._forced, self._owed = 0, self._forced + 1, self._owed + 1
+        while self._local and self._owed and self._prior.ready:
+            self._owed -= 1
+            yield from self._step()
             self._refit()
-            if prior.ready:
-                self._grade()
-            nu_max, expanded = -inf, False
-            for h in tree.sweep(h_max(book.n)):
-                leaf = tree.best_leaf(h)
-                if leaf is None or (expanded and tree.g[leaf] <= nu_max):
-                    continue
-                nu_max, expanded = tree.g[leaf], True
-                for child in tree.split(leaf):
-                    self._N += 1
-                    if not tree.is_new(child):
-                        continue
-                    x = tree.centre(child)
-                    worth = not prior.ready or self._worth(x) or forced >= constants.steps
-                    worth = worth or untried(tree, leaf, child, book)
-                    if worth and not self._failures.avoids(x):
-                        in_a_row, forced, owed = 0, 0, owed + constants.steps
-                        yield from book.evaluate(child, 0.0)
-                    else:
-                        in_a_row += 1
-                        book.reject(child, 0.0)
-                book.n += 1
-                if in_a_row >= min(patience, constants.patience):
-                    in_a_row, forced, owed = 0, forced + 1, owed + 1
-                while local and owed and prior.ready:
-                    owed -= 1
-                    yield from self._step()
-                    self._refit()
-            if not expanded:
-                return (yield from leftovers(tree, book))
 
     # --- what is known
 
     def _refit(self) -> None:
         """Refit the priors if it is time."""
         book = self._book
-        book.learn_limits(self._width)
+        book.learn_limits(self.width.now)
         self._prior.update()
-
-    @property
-    def _width(self) -> float:
-        return self._share * B(self._N, self._eta)
 
     def _gain(self) -> Gain | None:
         """What can be added to the front; None if no point is feasible.
@@ -224,7 +219,7 @@ class Front:
 
     def _optimistic(self, X: Array) -> Array:
         mu, sigma = self._acquisition.posterior(X)
-        return mu + self._width * self._prior.calibrations * sigma
+        return mu + self.width.now * self._prior.calibrations * sigma
 
     def _worth(self, x: Array) -> bool:
         """Whether the front does not dominate the optimistic values at a point."""
@@ -249,7 +244,7 @@ class Front:
         X = np.concatenate([self._below[node] for node in new])
         promise = np.zeros(len(X)) if gain is None else gain.of(self._optimistic(X))
         if book.limits is not None and book.limits.ready:
-            missed = book.known.violation(book.limits.bounds(X, self._width)[0])
+            missed = book.known.violation(book.limits.bounds(X, self.width.now)[0])
             promise = np.where(missed > 0.0, -missed, promise)
         best = np.maximum.reduceat(promise, np.cumsum([0, *counts[:-1]]))
         for node, g in zip(new, best.tolist(), strict=True):

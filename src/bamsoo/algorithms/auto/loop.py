@@ -5,53 +5,37 @@ evaluations go to points that models propose instead of to cells of the tree. do
 what is added to the paper's algorithm, and why.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from math import inf
-from typing import ClassVar
+from typing import ClassVar, Protocol
 
 import numpy as np
 
 from ...base.checks import check_between, check_kind
+from ...base.typing import Array
+from ...model.gp import Posterior
 from ...model.learning import LEARNING, Learning
 from ...model.prior import PriorConstants
 from ...space.axes import Domain
 from ..algorithm import Algorithm
 from ..book import Book, leftovers
-from ..search import DESIGN, B, Search, sqrt_h_max
+from ..search import DESIGN, Search, Waiting, sqrt_h_max
 from ..tree import Tree
 from .axes import Axes, AxesConstants
 from .candidates import CandidateConstants, Candidates
 from .climb import Climb, ClimbConstants, Shared
 from .demand import Demand, DemandConstants
-from .design import design, untried
+from .design import untried
 from .failures import FailureConstants, Failures
 from .fit import FitConstants, Fits
 from .front import Front, FrontConstants
 from .local import LocalConstants
 from .newton import Newton, NewtonConstants
+from .one import LoopConstants, One
 from .prior import Prior
 from .schedule import Proposer, Schedule, ScheduleConstants
-
-
-@dataclass(frozen=True)
-class LoopConstants:
-    """Constants of the main loop."""
-
-    work: int = 10_000
-    """At most work / (t (1 + m)) nodes are rejected in a row, where t is the number of evaluations
-    so far and m that of measured constraints, each of which has a model of its own. The bounds of a
-    node cost more as both grow, and a run of rejections must not cost more than an evaluation is
-    worth."""
-
-    mixed_width: float = 0.5
-    """In spaces with whole numbers or options, the width of the bounds is multiplied by this. There
-    the points of cells are drawn at random and steps go far, so the search explores even if the
-    tree does less of it."""
-
-    design: int = 2
-    """If constraints are measured, the first design has at least this many points more than there
-    are axes. The models of constraints need points that differ along every axis."""
+from .worth import Width
 
 
 @dataclass(frozen=True)
@@ -136,87 +120,100 @@ class Auto(Algorithm):
         return auto(self, domain, tree, book, for_steps)
 
 
+class Rules(Protocol):
+    """What differs between the search for one best value and that for a front."""
+
+    @property
+    def posterior(self) -> Posterior | None:
+        """What is known about the cells that were split last, where it can be used again."""
+
+    @property
+    def width(self) -> Width:
+        """The width of the bounds, which counts the nodes."""
+
+    def design(self) -> Iterable[Array]:
+        """The points of a first design, whose place values from before the search take."""
+
+    def begin(self) -> None:
+        """Learn from the values that have arrived, before a sweep over the tree."""
+
+    def split(self, children: range) -> None:
+        """Look at the children of a leaf."""
+
+    def judge(self, i: int, child: int) -> tuple[bool, float]:
+        """Whether the next of these is worth an evaluation, and its grade without one."""
+
+    def evaluated(self) -> None:
+        """Note that a node is evaluated."""
+
+    def rejected(self) -> None:
+        """Note that a node is rejected."""
+
+    def steps(self) -> Waiting:
+        """Take the steps outside the tree that are due."""
+
+
 def auto(
     settings: Auto, domain: Domain, tree: Tree, book: Book, rng: np.random.Generator
 ) -> Search:
     """BaMSOO (Algorithm 3) with a learned prior, and with steps that models propose."""
     constants, learning = settings.constants, settings.constants.learning
-    share = settings.width * (constants.loop.mixed_width if domain.mixed else 1.0)
     prior = Prior(tree, book, settings.warp, settings.noise, constants.prior, learning)
     failures = Failures(domain, book, constants.failures, learning)
     demand = Demand(domain, book, rng, constants.demand)
     candidates = Candidates(domain, tree, book, failures, demand, rng, constants.candidates)
     book.begin(tree, prior.gps, noisy=bool(settings.noise))
+    share = settings.width * (constants.loop.mixed_width if domain.mixed else 1.0)
+    limits = Width(share, settings.eta), settings.patience, settings.local
+    parts = domain, tree, book, rng, prior
+    rules: Rules
     if book.several:
-        front = Front(
-            domain, tree, book, rng, prior, failures, candidates, share, settings.eta,
-            constants.front,
+        rules = Front(*parts, failures, candidates, *limits, constants.front)
+    else:
+        shared = Shared(book, constants.climb)
+        place, how = (domain, book, failures, rng, shared), (constants.climb, constants.local)
+        climbs: list[Proposer] = [
+            Climb(*place, wide, *how, learning)
+            for wide in (False, True)
+            if (constants.climb.wide if wide else constants.climb.close)
+        ]
+        newton = Newton(*place, False, *how, learning, newton=constants.newton)
+        fit = Fits(domain, book, failures, rng, newton, constants.fit)
+        axes = Axes(domain, book, constants.schedule.tries, constants.axes)
+        schedule = Schedule(
+            domain, book, axes, climbs, candidates, candidates.promise, fit, demand,
+            constants.schedule,
         )  # fmt: skip
-        return (yield from front.search(settings.h_max, settings.patience, settings.local))
-    shared = Shared(book, constants.climb)
-    climbs: list[Proposer] = [
-        Climb(domain, book, failures, rng, shared, wide, constants.climb, constants.local, learning)
-        for wide in (False, True)
-        if (constants.climb.wide if wide else constants.climb.close)
-    ]
-    newton = Newton(
-        domain, book, failures, rng, shared, False, constants.climb, constants.local, learning,
-        newton=constants.newton,
-    )  # fmt: skip
-    fit = Fits(domain, book, failures, rng, newton, constants.fit)
-    axes = Axes(domain, book, constants.schedule.tries, constants.axes)
-    schedule = Schedule(
-        domain, book, axes, climbs, candidates, candidates.promise, fit, demand,
-        constants.schedule,
-    )  # fmt: skip
+        rules = One(*parts, demand, schedule, shared, *limits, constants.loop)
     yield from book.evaluate(0)
-    # if values are known from before, they take the place of a first design
-    if (domain.mixed or book.limits is not None) and book.t <= 1:
-        least = 0 if book.limits is None else domain.dim + constants.loop.design
-        for x in design(domain, rng, least):
+    if book.t <= 1:
+        for x in rules.design():
             yield from book.evaluate_point(x, DESIGN)
-    if settings.local and book.known.R.shape[1]:
-        yield from schedule.steps(settings.patience)
-    N = 1
+    if book.known.R.shape[1]:
+        yield from rules.steps()
     while True:
-        width = share * B(N, settings.eta)
-        book.learn_limits(width * float(prior.calibrations[0]))
-        if prior.update():
-            book.width = width * float(prior.calibrations[0])
-            book.rebound()
-        shared.rough = prior.rough
-        rows = max(book.t, 1) * (1 + book.known.count)
-        patience = min(settings.patience, max(constants.loop.work // rows, 1))
+        rules.begin()
         nu_max, expanded = -inf, False
-        # centres of cells lie apart, so they need no demand to leave a plateau; drawn points do
-        goal = demand.goal() if domain.mixed and settings.local and prior.ready else demand.least
         for h in tree.sweep(settings.h_max(book.n)):
             leaf = tree.best_leaf(h)
             if leaf is None or (expanded and tree.g[leaf] <= nu_max):
                 continue
             nu_max, expanded = tree.g[leaf], True
             children = tree.split(leaf)
-            posterior = book.gps[0].at(tree.centres(children))
-            ahead = book.ahead(tree.centres(children))
-            dull = demand.is_dull(tree.centres(children))
+            rules.split(children)
             for i, child in enumerate(children):
-                N += 1
+                rules.width.N += 1
                 if not tree.is_new(child):
                     continue
-                width = share * float(prior.calibrations[0]) * B(N, settings.eta)
-                lcb, ucb = posterior.bounds(i, width)
-                worth = ucb >= max(goal, book.f_plus) and ahead.can_meet(i) and not dull[i]
-                worth = worth or not prior.ready or schedule.forces(patience)
+                worth, g = rules.judge(i, child)
                 worth = worth or untried(tree, leaf, child, book)
-                g = ahead.grade(i, lcb)
                 if worth and not failures.avoids(tree.centre(child)):
-                    schedule.evaluated()
-                    yield from book.evaluate(child, g, posterior, i)
+                    rules.evaluated()
+                    yield from book.evaluate(child, g, rules.posterior, i)
                 else:
-                    schedule.rejected()
+                    rules.rejected()
                     book.reject(child, g)
             book.n += 1
-            if settings.local and (prior.ready or book.known.R.shape[1]):
-                yield from schedule.steps(patience)
+            yield from rules.steps()
         if not expanded:
             return (yield from leftovers(tree, book))

@@ -13,6 +13,7 @@ import numpy as np
 
 from ...base.typing import Array
 from ..book import Book
+from ..search import B
 from .failures import Failures
 from .gain import excess
 
@@ -42,6 +43,27 @@ class Above:
         if not gain.max() > 1e-200:
             return np.asarray(np.exp(u - u.max()))
         return gain
+
+
+@dataclass
+class Width:
+    """The factor of sigma in the bounds: a share of B_N, since the union bound behind it is loose.
+
+    Parameters
+    ----------
+    share, eta : float
+    N : int
+        The number of nodes, rejected ones too.
+    """
+
+    share: float
+    eta: float
+    N: int = 1
+
+    @property
+    def now(self) -> float:
+        """The factor for the present number of nodes."""
+        return self.share * B(self.N, self.eta)
 
 
 class Worth:
