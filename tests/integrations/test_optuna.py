@@ -242,9 +242,7 @@ def rough(x, y):
     return (x - 0.4) ** 2 + (y - 0.6) ** 2 + (hash((x, y)) % 7) / 7
 
 
-@pytest.mark.parametrize(
-    "pruner", [optuna.pruners.NopPruner(), optuna.pruners.MedianPruner(2), BaMSOOPruner(4)]
-)
+@pytest.mark.parametrize("pruner", [optuna.pruners.MedianPruner(2), BaMSOOPruner(4)])
 def test_a_training_is_not_repeated_to_look_for_noise(pruner):
     study = optuna.create_study(sampler=BaMSOOSampler(seed=0), pruner=pruner)
 
