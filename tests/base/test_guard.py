@@ -11,6 +11,8 @@ from numpy.testing import assert_array_equal
 
 import bamsoo
 from bamsoo import Choice, Int, Optimizer, Real
+from bamsoo.base.guard import OvertakenError
+from bamsoo.errors import StudyError
 
 from interrupts import AtLine
 from threads import in_threads
@@ -232,3 +234,16 @@ def test_a_call_that_is_refused_leaves_nothing_to_repair(monkeypatch):
         opt.tell(trial, "not a number")
     opt.tell(trial, 1.0)
     assert opt.result.fun == 1.0
+
+
+def test_a_transaction_that_is_always_overtaken_ends_with_an_error_of_one_sentence(monkeypatch):
+    opt = Optimizer([(0, 1)], algorithm="soo")
+
+    def overtaken():
+        raise OvertakenError
+
+    with monkeypatch.context() as patch:
+        patch.setattr(opt, "_look_elsewhere", overtaken)
+        with pytest.raises(StudyError, match="20 attempts to write to the study failed"):
+            opt.ask()
+    assert opt.ask().number == 0

@@ -12,7 +12,7 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import numpy as np
 
-from ..errors import BamsooError
+from ..errors import BamsooError, StudyError
 
 ATTEMPTS = 20
 """How often a transaction is repeated that others have overtaken. Where turns work, that hardly
@@ -117,11 +117,14 @@ def writing_transaction(method: Callable[Concatenate[S, P], R]) -> Callable[Conc
     @wraps(method)
     def checked(self: S, *args: P.args, **kwargs: P.kwargs) -> R:
         self._check_writable()
-        for _ in range(ATTEMPTS - 1):
+        for _ in range(ATTEMPTS):
             try:
                 return taken(self, *args, **kwargs)
             except OvertakenError:  # nothing has happened yet; the next attempt knows more
                 pass
-        return taken(self, *args, **kwargs)
+        raise StudyError(
+            f"{ATTEMPTS} attempts to write to the study failed, because others wrote to it or the "
+            "connection was lost in the meantime; nothing has changed, so try again"
+        )
 
     return checked  # type: ignore[return-value]  # mypy objects to the name of `self`
