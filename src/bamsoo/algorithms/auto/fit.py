@@ -139,7 +139,7 @@ class Fits:
                 self._first = self._first or self._ascent
                 self._own.add(row)
                 return
-        if self._crawling is not None:  # there is no other place to begin
+        if self._crawling is not None and not self._less_elsewhere(self._crawling):
             self._go_on()
             return
         self._rested, self._scouted = self._others, 0
