@@ -265,12 +265,12 @@ def test_the_best_point_is_evaluated_again_ever_more_rarely_while_the_search_sta
         schedule.judge()
         return float(x[0])
 
-    for more in (3, 2, 4, 8):  # more than D + 1 in vain, and then twice as many each time
+    for more in (8, 7, 14):  # more than seven in vain, and then twice as many each time
         assert 0.999 not in [next_point(-2.0) for _ in range(more)]
         rows = book.t
         assert next_point(0.0) == 0.999
         assert (book.t, book.noisy, book.out) == (rows, False, {})  # the same value: nothing is new
-    assert sum(each.asked for each in proposers) == 17
+    assert sum(each.asked for each in proposers) == 29
 
 
 def test_values_that_are_nearly_equal_raise_no_doubts():
