@@ -19,9 +19,9 @@ from ..space import numbers
 
 _LARGEST = 1e300  # squares beyond this would be infinite
 
-Curve: TypeAlias = Callable[[Array], tuple[Array, Array, Array]]
+Loss: TypeAlias = Callable[[Array], tuple[Array, Array, Array]]
 
-LOSSES: dict[str, Curve] = {
+LOSSES: dict[str, Loss] = {
     "linear": lambda z: (z, np.ones_like(z), np.zeros_like(z)),
     "soft_l1": lambda z: (
         2.0 * z / (1.0 + np.sqrt(1.0 + z)),  # 2 (sqrt(1 + z) - 1)

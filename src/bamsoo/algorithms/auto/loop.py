@@ -120,7 +120,7 @@ class Auto(Algorithm):
         return auto(self, domain, tree, book, for_steps)
 
 
-class Rules(Protocol):
+class Mode(Protocol):
     """What differs between the search for one best value and that for a front."""
 
     @property
@@ -166,9 +166,9 @@ def auto(
     share = settings.width * (constants.loop.mixed_width if domain.mixed else 1.0)
     limits = Width(share, settings.eta), settings.patience, settings.local
     parts = domain, tree, book, rng, prior
-    rules: Rules
+    mode: Mode
     if book.several:
-        rules = Front(*parts, failures, candidates, *limits, constants.front)
+        mode = Front(*parts, failures, candidates, *limits, constants.front)
     else:
         shared = Shared(book, constants.climb)
         place, how = (domain, book, failures, rng, shared), (constants.climb, constants.local)
@@ -184,15 +184,15 @@ def auto(
             domain, book, axes, climbs, candidates, candidates.promise, fit, demand,
             constants.schedule,
         )  # fmt: skip
-        rules = One(*parts, demand, schedule, shared, *limits, constants.loop)
+        mode = One(*parts, demand, schedule, shared, *limits, constants.loop)
     yield from book.evaluate(0)
     if book.t <= 1:
-        for x in rules.design():
+        for x in mode.design():
             yield from book.evaluate_point(x, DESIGN)
     if book.known.R.shape[1]:
-        yield from rules.steps()
+        yield from mode.steps()
     while True:
-        rules.begin()
+        mode.begin()
         nu_max, expanded = -inf, False
         for h in tree.sweep(settings.h_max(book.n)):
             leaf = tree.best_leaf(h)
@@ -200,20 +200,20 @@ def auto(
                 continue
             nu_max, expanded = tree.g[leaf], True
             children = tree.split(leaf)
-            rules.split(children)
+            mode.split(children)
             for i, child in enumerate(children):
-                rules.width.N += 1
+                mode.width.N += 1
                 if not tree.is_new(child):
                     continue
-                worth, g = rules.judge(i, child)
+                worth, g = mode.judge(i, child)
                 worth = worth or untried(tree, leaf, child, book)
                 if worth and not failures.avoids(tree.centre(child)):
-                    rules.evaluated()
-                    yield from book.evaluate(child, g, rules.posterior, i)
+                    mode.evaluated()
+                    yield from book.evaluate(child, g, mode.posterior, i)
                 else:
-                    rules.rejected()
+                    mode.rejected()
                     book.reject(child, g)
             book.n += 1
-            yield from rules.steps()
+            yield from mode.steps()
         if not expanded:
             return (yield from leftovers(tree, book))
