@@ -113,7 +113,8 @@ def in_tree(space, fun, budget, measured=None, **settings):
         opt.tell(trial, fun(**point), constraints=limit)
     tree = opt.result.tree
     cells = {x.tobytes() for x in tree.x[tree.status == Status.EVALUATED]}
-    return np.array([x in cells for x in asked])
+    again = [each.origin == "repeat" for each in opt.evaluations]
+    return np.array([x in cells and not repeat for x, repeat in zip(asked, again, strict=True)])
 
 
 MIXED = {"a": (0.0, 1.0), "b": (0.0, 1.0), "n": Int(0, 40), "kind": Choice(list("abc"))}

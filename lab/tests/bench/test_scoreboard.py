@@ -156,7 +156,7 @@ def test_no_line_has_a_case_that_is_reported():
 
 
 def line(name, kind, gain, error, now=0.5):
-    row = rows.Row(name, kind, list, dict)
+    row = rows.ScoreRow(name, kind, list, dict)
     return board.ScoreLine(row, 4, now, now - gain, gain, error)
 
 
@@ -209,7 +209,7 @@ def test_the_scoreboard_was_renewed_after_the_golden_runs_changed():
 def test_the_command_compares_with_a_revision_and_keeps_the_lines_it_does_not_run(
     tmp_path, monkeypatch
 ):
-    few = rows.Row(
+    few = rows.ScoreRow(
         "paper",
         "test functions",
         lambda: [Case("paper", "branin", 2, 100, 8)],

@@ -49,7 +49,7 @@ class ScoreLine:
 
     Parameters
     ----------
-    row : Row
+    row : ScoreRow
     runs : int
         How many runs of ours were scored.
     now : float
