@@ -63,7 +63,6 @@ VARIANTS = {
     "default": "",
     "no steps": "local=False",
     "no steps along axes": "axes.active=False",
-    "candidates come late": "schedule.many=1000",
     "the region shrinks as fast with many axes": "climb.few=inf",
     "close climb alone": "climb.wide=0.0",
     "wide climb alone": "climb.close=0",
@@ -93,7 +92,7 @@ MIXED = {
     "the most promising option alone": "schedule.falling=0.0",
     "no margins": "climb.margins=(1e-9,1e-9)",
     "no larger design": "loop.design=-1000000000",
-    "whole bounds": "loop.mixed_width=1.0",
+    "whole bounds": "loop.drawn_width=1.0",
     "neighbours along 4 axes": "candidates.axes=4.0",
 }
 """The same for options and constraints."""
@@ -102,7 +101,7 @@ TRIED = {
     "default": "",
     "values are not warped": "warp=False",
     "six steps per evaluation in the tree": "schedule.usual=6",
-    "bounds of twice the width": "width=1.0 loop.mixed_width=1.0",
+    "bounds of twice the width": "width=1.0 loop.drawn_width=1.0",
     "neighbours along 4 axes": "candidates.axes=4.0",
 }
 """The same for `--yahpo` and `--bbob`."""

@@ -22,6 +22,7 @@ from ...space.axes import Domain
 from ..book import Book
 from ..search import LOCAL
 from .line import Line, LineConstants, Move, far, near
+from .regime import Regime
 from .schedule import Focus, Step
 
 LARGEST = np.finfo(float).max ** 0.25
@@ -143,8 +144,8 @@ class Axes:
     def __init__(self, domain: Domain, book: Book, tries: int, constants: AxesConstants) -> None:
         self._domain, self._book, self._constants = domain, book, constants
         self._tries = tries * (domain.dim + 1)
-        self._off = not constants.active or domain.mixed or domain.region is not None
-        self._off |= domain.dim < 2 or book.limits is not None
+        plain = Regime.of(domain, book).plain
+        self._off = not constants.active or not plain or domain.dim < 2
         self._confirmed = False
         self._tested = np.zeros((domain.dim, domain.dim), dtype=bool)
         self._seen, self._first = 0, 0

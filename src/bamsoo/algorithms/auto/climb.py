@@ -34,8 +34,9 @@ from .cubic import ValueScale, fitted
 from .design import design
 from .failures import Failures
 from .local import Local, LocalConstants, LocalModel, Measured, UpperBound, blind
+from .regime import FEW, Regime
 from .residuals import ResidualModel
-from .schedule import FEW, Focus, Step
+from .schedule import Focus, Step
 from .small import Derivatives, solved
 
 AnyModel: TypeAlias = LocalModel | UpperBound | ResidualModel
@@ -77,10 +78,8 @@ class ClimbConstants:
 
     widen: float = 2.0
     """The radius of the trust region is multiplied by this after a step that improved. Two such
-    steps make up for four without an improvement. If constraints are measured and there are more
-    than `FEW` axes, the radius is divided by `narrow` instead: the models of constraints then have
-    few points for each axis, and the step after a success that doubles the radius usually violates
-    a constraint."""
+    steps make up for four without an improvement. A careful climb (`Regime.careful`) divides the
+    radius by `narrow` instead."""
 
     narrow: float = 0.7
     """The radius is multiplied by this after a step that did not improve."""
@@ -237,8 +236,8 @@ class Climb:
         self._shared, self._wide = shared, wide
         self._constants, self._learning = constants, learning
         self._regions: dict[tuple[float, ...], TrustRegion] = {}
-        self._constrained = domain.region is not None or book.limits is not None
-        if domain.mixed or self._constrained:  # few points are alike there, and they show little
+        self._regime = regime = Regime.of(domain, book)
+        if not regime.plain:
             local = replace(local, heavy=0.0)
         if _terms(domain.dim) <= constants.widest:  # then the frames learn valleys well enough
             local = replace(local, products=False)
@@ -271,7 +270,7 @@ class Climb:
         """
         book, known, domain, constants = self._book, self._book.known, self._domain, self._constants
         here = known.X[focus.best]
-        ordered = self._constrained or not self._shared.rough
+        ordered = self._regime.constrained or not self._shared.rough
         axes = self._ordered if ordered else domain.continuous
         axes = [i for i in axes if domain.exists(here)[i]]
         if not axes:
@@ -293,7 +292,7 @@ class Climb:
             self._shared.locals[key] = Local(len(axes), *settings, book.noisy)
         local, region = self._shared.locals[key], self._regions.get(key)
         if region is None:
-            careful = known.count > 0 and len(axes) > FEW
+            careful = self._regime.careful(len(axes))
             region = self._regions[key] = TrustRegion(constants, len(axes), book.noisy, careful)
         count = self._count(len(axes))
         near = rows[local.nearest(X, centre, count)]
@@ -345,7 +344,7 @@ class Climb:
         if not len(agree):
             return None
         twice = (known.values == known.values[[[0], [focus.best]]]).sum(axis=1) > 1
-        if twice.any() and not domain.mixed:
+        if twice.any() and not self._regime.mixed:
             drawn.extend(design(domain, self._rng))
             return drawn.pop() if drawn else None
         x, axis = domain.pin(known.X[focus.best]).copy(), axes[agree[0]]
@@ -454,7 +453,7 @@ class Climb:
                 x = self._domain.snap(x)
                 z = np.asarray(np.linalg.solve(model.S, x[axes] - centre), dtype=float)
             return x, z, self._is_new(x, place, 0.0)
-        constrained = self._book.known.count > 0 or self._domain.region is not None
+        constrained = self._regime.constrained
         least = constants.known * width if constrained else 0.0
         for j, axis in whole:
             width[j] = max(width[j], 1.01 / axis.count)  # reach at least the next one

@@ -34,6 +34,7 @@ from .local import LocalConstants
 from .newton import Newton, NewtonConstants
 from .one import LoopConstants, One
 from .prior import Prior
+from .regime import Regime
 from .schedule import Proposer, Schedule, ScheduleConstants
 from .worth import Width
 
@@ -116,7 +117,7 @@ class Auto(Algorithm):
     def start(self, domain: Domain, rng: np.random.Generator, book: Book) -> Search:
         """Begin a search."""
         for_cells, for_steps = rng.spawn(2)
-        tree = Tree(domain, self.k, for_cells if domain.mixed else None)
+        tree = Tree(domain, self.k, for_cells if Regime.of(domain, book).draws else None)
         return auto(self, domain, tree, book, for_steps)
 
 
@@ -163,7 +164,7 @@ def auto(
     demand = Demand(domain, book, rng, constants.demand)
     candidates = Candidates(domain, tree, book, failures, demand, rng, constants.candidates)
     book.begin(tree, prior.gps, noisy=bool(settings.noise))
-    share = settings.width * (constants.loop.mixed_width if domain.mixed else 1.0)
+    share = settings.width * (constants.loop.drawn_width if Regime.of(domain, book).draws else 1.0)
     limits = Width(share, settings.eta), settings.patience, settings.local
     parts = domain, tree, book, rng, prior
     mode: Mode

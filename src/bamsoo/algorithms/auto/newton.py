@@ -152,7 +152,7 @@ class Newton(Climb):
             z = x[axes] - here[axes]
             gain = value - model.value(z)
             gains = new and gain >= least
-            if gains or not self._constrained or radius <= _FINEST:
+            if gains or not self._regime.constrained or radius <= _FINEST:
                 break
             radius *= 0.1
         length = float(np.abs(z).max(initial=0.0))
@@ -207,7 +207,7 @@ class Newton(Climb):
             better = bool(known.order(f, np.array([row, ascent.best]))[0] == row) and gained != 0.0
         if gain > 0.0:
             share = gained / gain
-            if self._constrained:  # values alone say little if some points are not feasible
+            if self._regime.constrained:  # values alone say little if some points are not feasible
                 share = float(better)
             if share > newton.good:
                 ascent.radius = min(max(ascent.radius, 2.0 * length), 1.0)

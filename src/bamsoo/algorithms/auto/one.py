@@ -15,6 +15,7 @@ from .climb import Shared
 from .demand import Demand
 from .design import design
 from .prior import Prior
+from .regime import Regime
 from .schedule import Schedule
 from .worth import Width
 
@@ -29,10 +30,9 @@ class LoopConstants:
     node cost more as both grow, and a run of rejections must not cost more than an evaluation is
     worth."""
 
-    mixed_width: float = 0.5
-    """In spaces with whole numbers or options, the width of the bounds is multiplied by this. There
-    the points of cells are drawn at random and steps go far, so the search explores even if the
-    tree does less of it."""
+    drawn_width: float = 0.5
+    """Where cells draw their points (`Regime.draws`), the width of the bounds is multiplied by
+    this: the search explores even if the tree does less of it."""
 
     design: int = 2
     """If constraints are measured, the first design has at least this many points more than there
@@ -77,6 +77,7 @@ class One:
         constants: LoopConstants,
     ) -> None:
         self._domain, self._tree, self._book, self._rng = domain, tree, book, rng
+        self._regime = Regime.of(domain, book)
         self._prior, self._demand, self._schedule, self._shared = prior, demand, schedule, shared
         self.width, self._local, self._constants = width, local, constants
         self._longest = self._patience = patience
@@ -84,10 +85,10 @@ class One:
 
     def design(self) -> Iterable[Array]:
         """A Latin hypercube where there are whole numbers, options or measured constraints."""
-        measured = self._book.limits is not None
-        if not self._domain.mixed and not measured:
+        regime = self._regime
+        if not regime.designs:
             return []
-        least = self._domain.dim + self._constants.design if measured else 0
+        least = regime.dim + self._constants.design if regime.measured else 0
         return design(self._domain, self._rng, least)
 
     def begin(self) -> None:
@@ -102,7 +103,7 @@ class One:
         rows = max(book.t, 1) * (1 + book.known.count)
         self._patience = min(self._longest, max(self._constants.work // rows, 1))
         # centres of cells lie apart, so they need no demand to leave a plateau; drawn points do
-        drawn = self._domain.mixed and self._local and prior.ready
+        drawn = self._regime.draws and self._local and prior.ready
         self._goal = demand.goal() if drawn else demand.least
 
     def split(self, children: range) -> None:

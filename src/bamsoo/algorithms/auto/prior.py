@@ -18,6 +18,7 @@ from ...model.prior import LearnedPrior, PriorConstants, learn_prior
 from ...model.warp import deviation
 from ..book import Book
 from ..tree import Tree
+from .regime import Regime
 
 _TIED = 1e-6
 """A value counts as equal to the best one if it is within this share of the standard deviation."""
@@ -64,6 +65,7 @@ class Prior:
         self._warp = warp and (not noise or noise == "learn")
         self._constants, self._learning = constants, learning
         self._next = constants.growth
+        self._regime = Regime.of(tree.domain, book)
         self._typical: Array = np.full(tree.dim, learning.typical)
         # where the next fit begins, for each objective without and with jumps that are noise
         self._starts: dict[tuple[int, bool], tuple[Array, float]] = {}
@@ -110,7 +112,7 @@ class Prior:
         """The prior of an objective."""
         self._scores.pop((j, True), None)
         learned, some = self._fitted(j, rough=False)
-        if self._domain.mixed:
+        if self._regime.jumps:
             jumping = None if self._book.noisy else self._fitted(j, rough=True)[0]
             self.rough = jumping is None or jumping.score > learned.score
             learned = jumping if self.rough and jumping is not None else learned

@@ -22,9 +22,7 @@ from ...space.axes import Domain
 from ..book import LITTLE_NOISE, Book
 from ..search import REPEAT, Waiting
 from .demand import Demand
-
-FEW = 4
-"""With at most this many axes, the tree soon splits along each of them."""
+from .regime import Regime
 
 _STILL = 7
 """A search stands still when more evaluated steps than this in a row have gained next to nothing,
@@ -95,11 +93,11 @@ class ScheduleConstants:
     leaves, and after this many of them to the tree's next node, whatever its bound."""
 
     slow: int = 1
-    """The same with up to `FEW` real axes and without constraints, after half of the `tries` below
-    were in vain: there the tree soon finds another basin. In many dimensions, and along the
-    boundary of a constraint, it needs thousands of cells to come as close as a model does. A climb
-    along a narrow valley improves by every third step or so. If the tree took over after each of
-    the others, the area on BBOB would be about 0.01 smaller in two and three dimensions."""
+    """The same where the tree soon finds another basin (`Regime.settles`), after half of the
+    `tries` below were in vain. In many dimensions, and along the boundary of a constraint, the tree
+    needs thousands of cells to come as close as a model does. A climb along a narrow valley
+    improves by every third step or so. If the tree took over after each of the others, the area on
+    BBOB would be about 0.01 smaller in two and three dimensions."""
 
     tries: int = 4
     """After this number times D + 1 steps in a row without an improvement, steps become rarer, by a
@@ -115,24 +113,18 @@ class ScheduleConstants:
     """Steps become rarer by a factor of at most 2 to the power of this number."""
 
     candidates: bool = True
-    """Whether there are candidates. In spaces with whole numbers or options, where climbs know only
-    some of the axes, they come as soon as each climb has failed once. Without that wait, the gap of
-    a pressure vessel after 100 evaluations is 1e-6 to 4e-2 of its optimum instead of 4e-8 to 3e-6
-    (`docs/ablation.md`). In spaces of real numbers they are a last resort, when each
-    climb has failed `tries` times D + 1 times and steps have become rare. On BBOB, candidates that
-    come earlier bring nothing in two and three dimensions, and in five they cost 0.009 of the area
-    after half as many failures, and 0.02 after an eighth."""
+    """Whether there are candidates. Where they come early (`Regime.early`), each climb has failed
+    once before. Without that wait, the gap of a pressure vessel after 100 evaluations is 1e-6 to
+    4e-2 of its optimum instead of 4e-8 to 3e-6 (`docs/ablation.md`). Elsewhere they are a last
+    resort, when each climb has failed `tries` times D + 1 times and steps have become rare. On
+    BBOB, candidates that come earlier bring nothing in two and three dimensions, and in five they
+    cost 0.009 of the area after half as many failures, and 0.02 after an eighth."""
 
     attempts: int = 4
     """With several workers, a proposer that had no step this many times since the last value
     arrived is not asked again before the next one. Each attempt improves the fit of its model, so
     one is not enough: 64 workers then need 14 % more evaluations. Without a limit they need 6 %
     fewer, but the search takes five times as long."""
-
-    many: int = 9
-    """From this many real axes on, candidates come as soon as each climb has failed once, and a
-    step of theirs costs as much as the number of their failures in a row. There `tries` times D + 1
-    failures of each climb would be most of a run."""
 
     falling: float = 0.5
     """The options of a choice that opens parameters are ranked by what they are expected to gain,
@@ -240,12 +232,11 @@ class Schedule:
         self._in_vain, self._improved, self._worse = 1, 0, 0
         self._going = True  # until a step that is judged does not improve
         self._owed, self._in_a_row, self._explored = 0.0, 0, 0
-        constrained = domain.region is not None or book.limits is not None
-        many = domain.mixed or domain.dim > FEW or constrained
-        self._otherwise = constants.usual if many else constants.slow
-        self._axes = domain.dim if constrained else len(domain.continuous)
+        self._regime = regime = Regime.of(domain, book)
+        self._otherwise = constants.slow if regime.settles else constants.usual
+        self._axes = domain.dim if regime.constrained else len(domain.continuous)
         # the centres of cells explore better than candidates do; points that are drawn do not
-        explores = domain.mixed and constants.candidates
+        explores = regime.draws and constants.candidates
         self._explorations = constants.usual if explores else 0
 
     # --- the tree's share
@@ -341,7 +332,7 @@ class Schedule:
         The leader comes first, unless the last step of another improved. On a plateau, where climbs
         have nothing to climb, candidates take every turn.
         """
-        order = self._turns[focus.path].order(self._domain.mixed, out)
+        order = self._turns[focus.path].order(self._regime.mixed, out)
         if self._constants.candidates and self._is_flat(focus):
             order = [self._candidates]
         return order if self._going else [self._leader, *order]
@@ -357,12 +348,10 @@ class Schedule:
         return bool(2 * (known.F[near, 0] == known.F[best, 0]).sum() > len(near))
 
     def _new_turns(self) -> Turns:
-        constants, domain = self._constants, self._domain
-        many = domain.dim >= constants.many and not domain.mixed
-        early = many or domain.mixed
-        late = 1.0 if early else float(constants.tries * (domain.dim + 1))
+        constants, regime = self._constants, self._regime
+        late = 1.0 if regime.early else float(constants.tries * (regime.dim + 1))
         late = late if constants.candidates else inf
-        return Turns(self._candidates, late, many)
+        return Turns(self._candidates, late, regime.costly)
 
     @property
     def _stands_still(self) -> bool:
