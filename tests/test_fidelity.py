@@ -92,7 +92,7 @@ def test_what_is_refused(make: Any, said: str) -> None:
     [
         ({"steps": 5}, "cannot be combined with steps="),
         ({"objectives": ["a", "b"]}, "for one objective"),
-        ({"algorithm": "soo"}, "use auto, random or mfdoo"),
+        ({"algorithm": "soo"}, "use auto, random, mfdoo or sobol"),
     ],
 )
 def test_settings_that_do_not_go_with_it(given: dict[str, Any], said: str) -> None:

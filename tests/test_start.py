@@ -107,8 +107,9 @@ def test_an_invalid_point_is_refused_before_anything_is_evaluated(given, match, 
     with pytest.raises(bamsoo.BamsooError, match=match):
         bamsoo.minimize(fun, BOX, 5, study=tmp_path / "run.db", **given)
     assert fun.points == []
-    with Study.open(tmp_path / "run.db", readonly=True) as study:
-        assert study.trials == []
+    if (tmp_path / "run.db").exists():
+        with Study.open(tmp_path / "run.db", readonly=True) as study:
+            assert study.trials == []
 
 
 # --- in studies

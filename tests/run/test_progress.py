@@ -60,12 +60,12 @@ def test_looking_at_the_gap_takes_a_small_share_of_the_time(monkeypatch):
             nonlocal now
             looks.append(now)
             now += 2.0  # so long it takes
-            return SimpleNamespace(gap=0.25, has_no_model=False)
+            return SimpleNamespace(shown_gap=0.25)
 
     monkeypatch.setattr(progress, "time", SimpleNamespace(monotonic=lambda: now))
     meter = progress.GapMeter()
     while now < 100.0:
-        assert meter.text(Search()) == "gap 0.25, "
+        assert meter.text(Search()) == ", gap 0.25"
         now += 1.0
     assert looks == [0.0, 42.0, 84.0]
 

@@ -40,14 +40,11 @@ class GapMeter:
         self._text, self._next = "", -inf
 
     def text(self, search: Optimizer) -> str:
-        """The part of a progress line that shows the gap; empty if there is no model."""
+        """The part of a progress line that shows the gap; empty if nothing is known about it."""
         began = time.monotonic()
         if began >= self._next:
-            result = search.result
-            self._text = ""
-            if not result.has_no_model:
-                gap = result.shown_gap
-                self._text = f"gap {gap:.2g}, " if isfinite(gap) else "gap unknown, "
+            gap = search.result.shown_gap
+            self._text = f", gap {gap:.2g}" if isfinite(gap) else ""
             now = time.monotonic()
             self._next = now + (now - began) / GAP_SHARE
         return self._text
@@ -87,7 +84,8 @@ class State(NamedTuple):
         done = f"{self.told}{of} evaluations"
         if self.stepped:
             done = f"{self.cost:.2f}{of} full evaluations, {self.told} started"
-        return f"{done}{failed}, {best}, {self.gap}{self.rejected} rejected"
+        rejected = f", {self.rejected} rejected" if self.rejected else ""
+        return f"{done}{failed}, {best}{self.gap}{rejected}"
 
 
 def progress_display(budget: float) -> Display:

@@ -39,7 +39,7 @@ from ..record.events import (
 from ..record.ledger import Evaluation, Record, Trial
 from ..record.objectives import Objectives, ObjectivesLike
 from ..record.residuals import SumOfSquares
-from ..search.course import Setup
+from ..search.course import Course, Setup
 from ..search.optimizer import Optimizer, Prepared, given_seed, setup_of
 from ..search.unfinished import believed_ends
 from ..space import Space, SpaceLike
@@ -200,8 +200,8 @@ class Study(Optimizer):
             settings["algorithm"] = algorithm_to_json(planned(search, budget))
             if not settings.get("constraints"):
                 settings.pop("constraints", None)
-            # here invalid settings raise an error, before a file is created
             made.append(_setup(settings, constraints)[0])
+            Course(made[0])  # settings that the search refuses raise before a file is created
             return {
                 "format": FORMAT,
                 "identity": made[0].identity,
