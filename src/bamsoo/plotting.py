@@ -374,6 +374,16 @@ def plot_fronts(figure: Any, result: Run) -> None:
                       frameon=False)  # fmt: skip
 
 
+def _best_of_curves(result: Run) -> int | None:
+    """The number of the best trial that has a curve and was finished."""
+    finished = [e for e in result.evaluations if e.numbers and e.number in result.curves]
+    if not (result.success and finished):
+        return None
+    better = min if result.direction == "minimize" else max
+    found: int | None = better(finished, key=lambda each: each.value).number
+    return found
+
+
 def plot_curves(ax: Any, result: Run) -> None:
     """The values of each trial step by step; a curve that was stopped ends in a cross.
 
@@ -383,11 +393,7 @@ def plot_curves(ax: Any, result: Run) -> None:
     if not result.curves:
         raise SettingsError("there are no curves to draw; give steps= to a search that has steps")
     states = {each.number: each for each in result.evaluations}
-    finished = [e for e in result.evaluations if e.numbers and e.number in result.curves]
-    best = None
-    if result.success and finished:
-        better = min if result.direction == "minimize" else max
-        best = better(finished, key=lambda each: each.value).number
+    best = _best_of_curves(result)
     marked = False
     for number, values in result.curves.items():
         steps = np.arange(1, len(values) + 1)

@@ -28,6 +28,25 @@ FORMATS = ["csv", "json", "parquet"]
 @output_option("The file to write; by default the table is printed.")
 def export(study: str, kind: str | None, output: str | None) -> None:
     """Write all trials of STUDY as a table. The study may be running."""
+    kind = _kind(study, kind, output)
+    with Study.open(study, readonly=True) as stored:
+        trials, space = stored.trials, stored.space
+        about = stored.constraints, stored.objectives
+    table, text = io.BytesIO(), io.StringIO(newline="")
+    if kind == "parquet":
+        write_parquet(trials, space, table, *about)
+    elif kind == "csv":
+        write_csv(trials, space, text, *about)
+    else:
+        write_json(trials, text)
+    if output is None:
+        click.echo(text.getvalue(), nl=False)
+    else:
+        replace_file(Path(output), table.getvalue() or text.getvalue().encode())
+
+
+def _kind(study: str, kind: str | None, output: str | None) -> str:
+    """The kind of table that is written; an error if it cannot go to `output`."""
     suffix = "" if output is None else Path(output).suffix.lower().removeprefix(".")
     if kind is not None and suffix in FORMATS and suffix != kind:
         raise SettingsError(
@@ -38,22 +57,9 @@ def export(study: str, kind: str | None, output: str | None) -> None:
     own = os.path.realpath(address.path) if isinstance(address, FileAddress) else None
     if output is not None and os.path.realpath(output) == own:
         raise SettingsError(f"{output}: is the study itself; give another name with -o")
-    with Study.open(study, readonly=True) as stored:
-        trials, space = stored.trials, stored.space
-        about = stored.constraints, stored.objectives
-    table, text = io.BytesIO(), io.StringIO(newline="")
-    if kind == "parquet":
-        if output is None:
-            raise SettingsError("parquet cannot be printed; give a file with -o")
-        write_parquet(trials, space, table, *about)
-    elif kind == "csv":
-        write_csv(trials, space, text, *about)
-    else:
-        write_json(trials, text)
-    if output is None:
-        click.echo(text.getvalue(), nl=False)
-    else:
-        replace_file(Path(output), table.getvalue() or text.getvalue().encode())
+    if kind == "parquet" and output is None:
+        raise SettingsError("parquet cannot be printed; give a file with -o")
+    return kind
 
 
 @click.command("backup")

@@ -57,6 +57,7 @@ def fork(ctx: click.Context, /, study: str, new: str, **options: Any) -> None:
         constraints = Constraints(Space(space), _constraints(old, plan) or None)
         direction = "maximize" if plan.direction else old.settings["direction"]
         aims = _objectives(old, plan, direction)
+        ways = dict(aims.ways) if aims.named else aims.squares
         note = _noted(old, study, plan)
         terms = Terms(
             constraints.space,
@@ -65,21 +66,22 @@ def fork(ctx: click.Context, /, study: str, new: str, **options: Any) -> None:
             flags=True,
         )
         earlier = as_known(constraints, old, aims, terms)
-        steps = old.settings.get("steps") if plan.steps is None else plan.steps
-        trusted = is_ours(old.note, old.settings["space"]) if "target" in note else False
+        own = {name: getattr(plan, name) for name in ("seed", "steps", "tol")}
+        kept: dict[str, Any] = {
+            name: old.settings.get(name) if v is None else v for name, v in own.items()
+        }
+        trusted = "target" in note and is_ours(old.note, old.settings["space"])
         if trusted:
-            _check_program(note, constraints, aims, steps, terms.ignore)
+            _check_program(note, constraints, aims, kept["steps"], terms.ignore)
         made = Study.open(
             new,
             space=space,
-            direction=None if aims.named or aims.squares else direction,
-            objectives=dict(aims.ways) if aims.named else aims.squares,
+            direction=None if ways else direction,
+            objectives=ways,
             algorithm=_algorithm(old, plan),
-            seed=old.settings["seed"] if plan.seed is None else plan.seed,
             budget=note.get("budget"),
             constraints=list(constraints.given) or None,
-            steps=steps,
-            tol=old.settings.get("tol") if plan.tol is None else plan.tol,
+            **kept,
         )
     with made:
         made.give(earlier.known, earlier.event)

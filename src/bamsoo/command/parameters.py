@@ -62,14 +62,19 @@ def number_or_text(text: str) -> str | int | float:
 def parse_one(text: str) -> tuple[str, Parameter]:
     """A parameter's name and range, from one of the forms in `FORM`."""
     name, equals, options = text.partition("=")
-    if equals and ":" not in name:
-        _check_name(text, name)
-        if RANGE.fullmatch(options):
-            raise SettingsError(
-                f"--param {text}: this looks like a range; write {name}:{options} for a range, or "
-                f"{name}=a,b,c for options"
-            )
-        return name, _made(text, lambda: Choice([as_option(each) for each in options.split(",")]))
+    if not equals or ":" in name:
+        return _range(text)
+    _check_name(text, name)
+    if RANGE.fullmatch(options):
+        raise SettingsError(
+            f"--param {text}: this looks like a range; write {name}:{options} for a range, or "
+            f"{name}=a,b,c for options"
+        )
+    return name, _made(text, lambda: Choice([as_option(each) for each in options.split(",")]))
+
+
+def _range(text: str) -> tuple[str, Parameter]:
+    """The name and the range in NAME:LOW:HIGH and so on."""
     name, *rest = text.split(":")
     _check_name(text, name)
     flags = [flag.partition("=")[0] for flag in rest[2:]]

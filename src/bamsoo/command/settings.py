@@ -4,7 +4,7 @@ A field says how its setting is given as an option and in a TOML file, whether a
 `resume`, how such a note is checked, and whether the note is signed because it decides what runs.
 """
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import Field, dataclass, field, fields
 from typing import Any, NamedTuple, TypeVar
 
@@ -419,20 +419,23 @@ class Plan:
         if not self.objectives:
             return None
         aims: dict[str, str] = {}
-        for each in self.objectives:
-            if isinstance(each, dict):  # the table of a TOML file
-                pairs = list(each.items())
-            else:
-                name, colon, way = str(each).rpartition(":")
-                usual = "max" if self.direction == "maximize" else "min"
-                if colon and way not in ("min", "max"):
-                    raise SettingsError(f"--objective {each}: expected NAME, NAME:min or NAME:max")
-                pairs = [(name, way)] if colon else [(str(each), usual)]
-            for name, way in pairs:
-                if name in aims:
-                    raise SettingsError(f"the objective {name!r} is given twice; give each once")
-                aims[name] = way
+        for name, way in self._ways():
+            if name in aims:
+                raise SettingsError(f"the objective {name!r} is given twice; give each once")
+            aims[name] = way
         return aims
+
+    def _ways(self) -> Iterator[tuple[str, str]]:
+        """The name and the direction of each objective, as given."""
+        usual = "max" if self.direction == "maximize" else "min"
+        for each in self.objectives or ():
+            if isinstance(each, dict):  # the table of a TOML file
+                yield from each.items()
+                continue
+            name, colon, way = str(each).rpartition(":")
+            if colon and way not in ("min", "max"):
+                raise SettingsError(f"--objective {each}: expected NAME, NAME:min or NAME:max")
+            yield (name, way) if colon else (str(each), usual)
 
     @property
     def limits(self) -> list[Any] | None:

@@ -242,6 +242,27 @@ def _order(trials: list[Record], believed: list[float | None] | None, result: Re
     return sorted(range(len(trials)), key=place)
 
 
+def _column_of_extra(trials: list[Record], name: str, is_taken: bool) -> Column:
+    """Numbers that were recorded; `is_taken` says whether another column has their name."""
+    cells = [_short(that_exist(t.extras).get(name)) for t in trials]
+    return Column(f"extra:{name}" if is_taken else name, cells, optional=True)
+
+
+def _columns_of_values(trials: list[Record], names: Sequence[str]) -> list[Column]:
+    """The values of each objective, and those after the last step of trials that have no value."""
+    columns = []
+    for name in names:
+        numbers = [(t.values or {}).get(name) for t in trials]
+        columns.append(Column(name, ["" if v is None else f"{v:.8g}" for v in numbers]))
+    if any(t.state in ("stopped", "out") and t.reported is not None for t in trials):
+        steps = ["" if t.steps is None else str(t.steps) for t in trials]
+        columns.append(Column("steps", steps, optional=True))
+        for name in names:
+            last = [_short((t.reported or {}).get(name)) for t in trials]
+            columns.append(Column(f"last {name}", last, optional=True))
+    return columns
+
+
 def _columns(
     trials: list[Record], space: Space, result: Result, measured: Sequence[str]
 ) -> list[Column]:
@@ -250,19 +271,9 @@ def _columns(
     taken = {*space.names, "trial", "value", "estimate", "state", "seconds", *measured}
     columns = [Column("trial", [_number(t) for t in trials])]
     columns += [Column(n, [_short(each.get(n)) for each in params], True) for n in space.names]
-    for name in result.objectives.names:
-        numbers = [(t.values or {}).get(name) for t in trials]
-        columns.append(Column(name, ["" if v is None else f"{v:.8g}" for v in numbers]))
-    if any(t.state in ("stopped", "out") and t.reported is not None for t in trials):
-        steps = ["" if t.steps is None else str(t.steps) for t in trials]
-        columns.append(Column("steps", steps, optional=True))
-        for name in result.objectives.names:
-            last = [_short((t.reported or {}).get(name)) for t in trials]
-            columns.append(Column(f"last {name}", last, optional=True))
+    columns += _columns_of_values(trials, result.objectives.names)
     columns += [Column(n, [_short((t.measured or {}).get(n)) for t in trials]) for n in measured]
-    for name in extra_names(trials):
-        cells = [_short(that_exist(t.extras).get(name)) for t in trials]
-        columns.append(Column(f"extra:{name}" if name in taken else name, cells, optional=True))
+    columns += [_column_of_extra(trials, name, name in taken) for name in extra_names(trials)]
     took = ["" if t.seconds is None else f"{t.seconds:.3g}" for t in trials]
     columns += [Column("state", [_state(t) for t in trials]), Column("seconds", took, True)]
     return [each for each in columns if any(each.cells) or each.name in result.objectives.names]

@@ -130,6 +130,13 @@ def as_python(value: Any) -> Any:
     raise TypeError(f"{type(value).__name__} is not JSON")
 
 
+def _of_one_type(cells: list[Any]) -> list[Any]:
+    """Cells as text if their types differ."""
+    if len({type(each) for each in cells if each is not None}) < 2:
+        return cells
+    return [None if each is None else str(each) for each in cells]
+
+
 def write_parquet(
     trials: Sequence[Record],
     space: Space,
@@ -144,19 +151,21 @@ def write_parquet(
     except ImportError:
         raise SettingsError("parquet needs pyarrow: pip install pyarrow, or use csv") from None
     cells = Cells(space)
-    params = [space.columns(t.params) for t in trials]
-    for name, parameter in space.parameters.items():
-        if len({type(option) for option in parameter.options or ()}) > 1:
-            for each in params:
-                if name in each:
-                    each[name] = cells.write(name, each[name])
+    mixed = {
+        name
+        for name, parameter in space.parameters.items()
+        if len({type(option) for option in parameter.options or ()}) > 1
+    }
+    params = [
+        {name: cells.write(name, v) if name in mixed else v for name, v in of_trial.items()}
+        for of_trial in (space.columns(t.params) for t in trials)
+    ]
     aims = columns_of(objectives, space)
     flat = rows((t._replace(params=each) for t, each in zip(trials, params, strict=True)), aims)
     names = header(trials, space.names, constraints, aims)
     columns = {name: [row.get(name) for row in flat] for name in names}
     for name in map(extra_column, extra_names(trials)):
-        if len({type(each) for each in columns[name] if each is not None}) > 1:
-            columns[name] = [None if each is None else str(each) for each in columns[name]]
+        columns[name] = _of_one_type(columns[name])
     try:
         pyarrow.parquet.write_table(pyarrow.table(columns), to)
     except pyarrow.ArrowException as error:

@@ -7,6 +7,7 @@ and the report calls it for searches that have no GP of their own.
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from math import sqrt
 
 import numpy as np
@@ -173,12 +174,12 @@ def learn_prior(
     if variances is not None and np.isnan(variances).all():
         variances = None
     best: tuple[float, Fit, Transform, Array, Noise] | None = None
-    bends = constants.bends if warp else ()
-    if noise == "learn":  # outliers may dominate the deviation, so best - median is the unit
-        bends = tuple(bend * best_above_median(values) for bend in bends)
-    tried: Iterable[tuple[Transform, float]]
-    tried = candidates(values, bends) if transforms is None else transforms(values)
-    for transform, log_slope in tried:
+    if transforms is None:
+        bends = constants.bends if warp else ()
+        if noise == "learn":  # outliers may dominate the deviation, so best - median is the unit
+            bends = tuple(bend * best_above_median(values) for bend in bends)
+        transforms = partial(candidates, bends=bends)
+    for transform, log_slope in transforms(values):
         y = np.array([transform(value) for value in values.tolist()])
         after = _after(transform, values, noise, variances, constants)
         fitted = _fitted(domain, seen, y, starts, after, constants, learning)
@@ -189,22 +190,15 @@ def learn_prior(
     score, fitted, transform, y, after = best
     factors = None
     if after.level == "learn" and constants.tails is not None:
-        factors = np.ones(len(y))
-        start = fitted.kernel.lengths(seen.shape[1]), fitted.nugget
-        for _ in range(constants.rounds):
-            factors = heavy_tails(fitted, domain, seen, y, after, constants, learning)
-            weights = factors if after.weights is None else factors * after.weights
-            heavy = replace(after, weights=weights)
-            fitted = _fitted(domain, seen, y, [start], heavy, constants, learning)
-        after = heavy
+        fitted, after, factors = _robust(fitted, domain, seen, y, after, constants, learning)
     nuggets = after.nuggets(fitted, learning)
     ratio = leave_one_out_ratio(fitted, seen, y, unordered, constants.widest, domain.arcs, nuggets)
-    if after.weights is None:
-        variance = fitted.nugget * fitted.kernel.variance if after.level else 0.0
-    elif isinstance(after.level, str):
+    if after.level and (after.weights is None or isinstance(after.level, str)):
         variance = fitted.nugget * fitted.kernel.variance
+    elif after.weights is None or isinstance(noise, str):
+        variance = 0.0
     else:
-        variance = _scaled(transform, noise, constants) if not isinstance(noise, str) else 0.0
+        variance = _scaled(transform, noise, constants)
     return LearnedPrior(transform, fitted, variance, ratio, score, factors)
 
 
@@ -236,6 +230,26 @@ def _fitted(
     # The nugget of a known variance is its ratio to the kernel's variance, which is not known yet:
     # fit with a kernel variance of 1 first, and then with the variance that was found.
     return once(after.own / once(after.own).kernel.variance)
+
+
+def _robust(
+    fitted: Fit,
+    domain: Domain,
+    seen: Array,
+    y: Array,
+    noise: Noise,
+    constants: PriorConstants,
+    learning: Learning,
+) -> tuple[Fit, Noise, Array]:
+    """A fit on which outliers have little influence, the noise that it assumes, and its factors."""
+    factors, heavy = np.ones(len(y)), noise
+    start = fitted.kernel.lengths(seen.shape[1]), fitted.nugget
+    for _ in range(constants.rounds):
+        factors = heavy_tails(fitted, domain, seen, y, noise, constants, learning)
+        weights = factors if noise.weights is None else factors * noise.weights
+        heavy = replace(noise, weights=weights)
+        fitted = _fitted(domain, seen, y, [start], heavy, constants, learning)
+    return fitted, heavy, factors
 
 
 def _scaled(transform: Transform, noise: float, constants: PriorConstants) -> float:

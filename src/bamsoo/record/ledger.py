@@ -503,16 +503,19 @@ class Ledger:
             self._rows.append(evaluation)
         else:
             self._result[number] = evaluation
-        if event.stopped:
+        self._count(evaluation)
+
+    def _count(self, evaluation: Evaluation) -> None:
+        """Count an evaluation by what became of it, and rank it if it may be the best."""
+        asked = evaluation.number is not None
+        if evaluation.stopped:
             self.stopped += 1
-        elif cheap:
-            pass
-        elif not values:
-            self.failed += number is not None
-        elif not feasible:
-            self.infeasible += number is not None
-        else:
+        elif evaluation.feasible:
             self._rank(evaluation)
+        elif not evaluation.numbers:
+            self.failed += asked
+        elif not evaluation.cheap:
+            self.infeasible += asked
 
     def _append(self, evaluation: Evaluation) -> None:
         """Add a row to the columns of the result."""

@@ -185,6 +185,15 @@ def _front(study: Shown, rows: dict[bytes, int]) -> list[int]:
     ]
 
 
+def _estimated_best(
+    study: Shown, records: Sequence[Record], rows: dict[bytes, int], search: Optimizer | None
+) -> dict[str, Any] | None:
+    """Under noise, the point that the search takes for the best, which only it knows."""
+    if search is None or not study.noise:
+        return None
+    return _best(search.best, study.space, records, rows)
+
+
 def describe_search(study: Shown, growth: Growth | None) -> dict[str, Any]:
     """The search's view of the trials: its partition, its model, and what is left to gain.
 
@@ -227,12 +236,7 @@ def describe_search(study: Shown, growth: Growth | None) -> dict[str, Any]:
         "numbers": _number_models(numbers),
         **_held(study, numbers, None if several else predictor, best),
         "gap": None if several else _gap(search),
-        # Under noise, only the search knows which point it takes for the best.
-        "best": (
-            _best(search.best, study.space, records, rows)
-            if study.noise and search is not None and not several
-            else None
-        ),
+        "best": None if several else _estimated_best(study, records, rows, search),
         "notes": _notes(model, study, search, tree),
         "seen": len(records),
     }

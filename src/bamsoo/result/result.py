@@ -707,11 +707,7 @@ class Result(OptimizeResult):  # type: ignore[misc]  # scipy comes without types
         columns |= self._value_columns(columns)
         if self._details.steps is not None:
             columns["steps"] = pandas.array([e.steps for e in told], dtype="Int64")
-            curves = self.curves
-            rows = [curves.get(e.number, ()) if e.number is not None else () for e in told]
-            last = [np.ravel(row[-1]) if row else None for row in rows]
-            for j, name in enumerate(self.objectives.names):
-                columns[f"last:{name}"] = [nan if each is None else each[j] for each in last]
+            columns |= self._last_columns()
         if self._details.constraints:
             columns |= {f"constraint:{name}": numbers for name, numbers in self.C.items()}
             columns["feasible"] = self.feasible
@@ -722,6 +718,17 @@ class Result(OptimizeResult):  # type: ignore[misc]  # scipy comes without types
         columns["origin"] = pandas.Series([e.origin for e in told], dtype=object)
         columns["error"] = pandas.Series([e.error for e in told], dtype=object)
         return pandas.DataFrame(columns)
+
+    def _last_columns(self) -> dict[str, Any]:
+        """The values after the last step of each evaluation."""
+        numbers = (e.number for e in self._details.evaluations)
+        curves = self.curves
+        rows = [() if number is None else curves.get(number, ()) for number in numbers]
+        last = [np.ravel(row[-1]) if row else None for row in rows]
+        return {
+            f"last:{name}": [nan if each is None else each[j] for each in last]
+            for j, name in enumerate(self.objectives.names)
+        }
 
     def _parameter_columns(self) -> dict[str, Any]:
         """The parameters of `to_dataframe`, with missing cells where one does not exist."""

@@ -1,8 +1,8 @@
 """Calls that do not fit `minimize`, and what was probably meant."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from difflib import get_close_matches
-from dis import get_instructions
+from dis import Instruction, get_instructions
 from functools import partial
 from inspect import Parameter, Signature, signature, unwrap
 from typing import Any
@@ -44,6 +44,16 @@ def check_call(name: str, signature: Signature, args: tuple[object, ...], given:
         ) from None
 
 
+def _way_to_call(name: str, alone: bool) -> str:
+    """How a function with an argument that is no parameter can be called, if that is known."""
+    if name == "trial":
+        return (
+            "; an objective of Optuna runs as it is in optuna, with "
+            "bamsoo.integrations.optuna.BaMSOOSampler"
+        )
+    return f"; for a function of one dict, give lambda **{name}: fun({name})" if alone else ""
+
+
 def check_arguments(fun: Callable[..., Any], space: Space) -> None:
     """Raise an error if each call of `fun` would have arguments that it does not take."""
     try:
@@ -59,16 +69,9 @@ def check_arguments(fun: Callable[..., Any], space: Space) -> None:
     call += ")" if len(names) == 1 else ", ...)"
     for each in own:
         if each.name not in names and each.default is Parameter.empty:
-            alone = len(own) == 1 and each.name != "trial"
-            hint = f"; for a function of one dict, give lambda **{each.name}: fun({each.name})"
-            if each.name == "trial":
-                hint = (
-                    "; an objective of Optuna runs as it is in optuna, with "
-                    "bamsoo.integrations.optuna.BaMSOOSampler"
-                )
             raise CallError(
                 f"fun needs the argument {each.name!r}, which is no parameter of the space: {call}"
-                + (hint if alone or each.name == "trial" else "")
+                + _way_to_call(each.name, len(own) == 1)
             )
     if any(each.kind is Parameter.VAR_KEYWORD for each in takes.parameters.values()):
         return
@@ -107,15 +110,17 @@ def may_return_none(fun: Callable[..., Any]) -> bool:
         steps = list(get_instructions(fun))
     except TypeError:  # written in another language
         return False
+    return {True, False} <= set(_returns_none(steps))
+
+
+def _returns_none(steps: list[Instruction]) -> Iterator[bool]:
+    """For each return of a function, whether it is seen to return None."""
     ends = {each.offset for each in steps if each.opname == "RETURN_VALUE"}
-    none = values = False
     for now, after in zip(steps, [*steps[1:], None], strict=True):
         if now.opname == "RETURN_CONST":
-            none, values = none or now.argval is None, values or now.argval is not None
+            yield now.argval is None
         elif after is not None and (
             after.opname == "RETURN_VALUE"
             or (after.opname.startswith("JUMP_FORWARD") and after.argval in ends)
         ):
-            returns_none = now.opname == "LOAD_CONST" and now.argval is None
-            none, values = none or returns_none, values or not returns_none
-    return none and values
+            yield now.opname == "LOAD_CONST" and now.argval is None

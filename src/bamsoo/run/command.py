@@ -200,6 +200,10 @@ class Command:
             raise SettingsError(
                 f"{output} has fields; name the one that is the value with value= (--value NAME)"
             )
+        self._check_program(names)
+
+    def _check_program(self, names: list[str]) -> None:
+        """Raise an error if there is no such program; `names` are those of a trial's files."""
         program = self.argv[0]
         if "{" in program:
             return

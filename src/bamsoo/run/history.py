@@ -42,15 +42,19 @@ def _remembered(given: Mapping[str, Parameter], sources: list["_Source"]) -> dic
     return found
 
 
+def _measured(value: Any) -> float | None:
+    """A value that is a number and no name; None if it is not."""
+    return None if isinstance(value, (str, bool)) else single(value)
+
+
 def _among(value: Any, was: list[Parameter]) -> Fixed:
     """The fixed parameter, among the values of what it was."""
     of_numbers = [each for each in was if each.options is None]
     ends = [float(end) for each in of_numbers for end in each.ends]
     options = [option for each in was for option in each.options or ()]
-    number = None if isinstance(value, (str, bool)) else single(value)
-    numbers = [single(each) for each in options if not isinstance(each, (str, bool))]
-    if number is not None and len(numbers) == len(options):
-        every = [number, *ends, *(each for each in numbers if each is not None)]
+    numbers = [_measured(each) for each in (value, *options)]
+    every = [*(each for each in numbers if each is not None), *ends]
+    if len(every) == len(numbers) + len(ends):
         low, high = min(every), max(every)
         if low == high:
             return Fixed(value)

@@ -293,6 +293,15 @@ def _columns_of_parameters(
     return columns
 
 
+def _check_each_once(source: str, found: Sequence[Any], used: Collection[str]) -> None:
+    """Raise an error unless a table has each of these columns, and has it once."""
+    for wanted in used:
+        if wanted not in found:
+            raise SettingsError(f"{source}: has no column {wanted!r}, only {list(found)}")
+        if list(found).count(wanted) > 1:
+            raise SettingsError(f"{source}: has several columns {wanted!r}; leave one of them")
+
+
 class EarlierTable:
     """The columns of a table of earlier evaluations, and what each is for."""
 
@@ -315,11 +324,7 @@ class EarlierTable:
         taken = self._of.values()
         self._limit_columns = {name: _limit_column(name, found, taken) for name in self._limits}
         used = (*self._aims, *self._limit_columns.values(), *self._of.values())
-        for wanted in used:
-            if wanted not in found:
-                raise SettingsError(f"{source}: has no column {wanted!r}, only {list(found)}")
-            if list(found).count(wanted) > 1:
-                raise SettingsError(f"{source}: has several columns {wanted!r}; leave one of them")
+        _check_each_once(source, found, used)
         self._extras = {
             name.removeprefix(prefix): name
             for name in map(str, found)

@@ -166,23 +166,7 @@ class Course:
         it, the search is asked again and has to name the same point.
         """
         if isinstance(event, (Asked, Enqueued, Expected)):
-            if isinstance(event, Asked):
-                claim = self._again(event) if claim is None else claim
-                event = event if event.origin else replace(event, origin=claim.origin)
-            self.ledger.apply(event)
-            point = self.ledger.point_of(event.key)
-            self._unfinished.begin(point)
-            if point in self._rising:
-                self._claims.setdefault(point, []).extend(self._rising.pop(point))
-            elif isinstance(event, Asked) and claim is not None:
-                if claim.ticket is None and self.ended is not None:
-                    self._unfinished.must_end(event.number)
-                if self._repeats:
-                    self._own_claims[event.number] = claim
-                else:
-                    self._claims.setdefault(point, []).append(claim)
-            elif not self._repeats:  # one that repeats points asks for the value when it is due
-                self._unseen.append(point)
+            self._begin(event, claim)
         elif isinstance(event, Told):
             expected = len(self.ledger.expected)
             self.ledger.apply(event)
@@ -197,12 +181,36 @@ class Course:
             if event.stopped:
                 self._tell(self.ledger.evaluations[-1], True)
         elif isinstance(event, Ended) and self.ended is None:
-            try:
-                self.next()
-            except ExhaustedError:
-                return
-            if self.ended is None:  # else what is left are unfinished evaluations only
-                raise ReplayError("the search had nothing left to ask for, but now has more points")
+            self._check_end()
+
+    def _begin(self, event: Asked | Enqueued | Expected, claim: Claim | None) -> None:
+        """Note that a point is going to be evaluated, and who waits for its value."""
+        if isinstance(event, Asked):
+            claim = self._again(event) if claim is None else claim
+            event = event if event.origin else replace(event, origin=claim.origin)
+        self.ledger.apply(event)
+        point = self.ledger.point_of(event.key)
+        self._unfinished.begin(point)
+        if point in self._rising:
+            self._claims.setdefault(point, []).extend(self._rising.pop(point))
+        elif isinstance(event, Asked) and claim is not None:
+            if claim.ticket is None and self.ended is not None:
+                self._unfinished.must_end(event.number)
+            if self._repeats:
+                self._own_claims[event.number] = claim
+            else:
+                self._claims.setdefault(point, []).append(claim)
+        elif not self._repeats:  # one that repeats points asks for the value when it is due
+            self._unseen.append(point)
+
+    def _check_end(self) -> None:
+        """Raise an error if the search, which had nothing left to ask for, now has."""
+        try:
+            self.next()
+        except ExhaustedError:
+            return
+        if self.ended is None:  # else what is left are unfinished evaluations only
+            raise ReplayError("the search had nothing left to ask for, but now has more points")
 
     # --- evaluations that are not finished
 
@@ -287,50 +295,67 @@ class Course:
         ExhaustedError
             When the search has nothing left to ask for.
         """
-        ledger, seen_before = self.ledger, 0
+        if (going_on := self._goes_on(full)) is not None:
+            return going_on
+        seen_before = 0
+        while True:
+            try:
+                point, claim = self._requested()
+            except ExhaustedError:
+                if not (left := self._unfinished.left(self._rising)):
+                    raise
+                _, best = left[0]
+                return best.point.at_top, self._unasked(best, PROMOTED)
+            again = self._repeats or self.book.asks_again(self.book.latest)
+            if not self._is_answered(point, claim, again):
+                return point if again else self._unfinished.first(point, full), claim
+            seen_before += not self._repeats  # spare values run out, so no limit is needed there
+            if seen_before > PATIENCE + len(self.ledger):
+                self.ended = "the search returns to known points only"
+
+    def _goes_on(self, full: bool) -> tuple[Point, Claim] | None:
+        """The unfinished evaluation that goes on before the search is asked; None if none does."""
         for point, waiting in self._rising.items():
             if full and (top := point.at_top) != point:
                 self._rising = {top: self._rising.pop(point), **self._rising}
                 point = top
             return point, waiting[0]._replace(origin=PROMOTED)
         self._revise()
-        if (best := self._unfinished.revived(self._rising)) is not None:
-            return best.point, self._unasked(best, PROMOTED)
-        while True:
-            try:
-                unit = self._advance()
-            except ExhaustedError:
-                if not (left := self._unfinished.left(self._rising)):
-                    raise
-                _, best = left[0]
-                return best.point.at_top, self._unasked(best, PROMOTED)
-            if not (np.abs(unit - 0.5) <= 0.5 + BEYOND).all():  # nan is not inside either
-                raise SettingsError(
-                    f"{brief(self._algorithm)} asks for {brief(unit)}, which is outside the unit "
-                    "cube; correct the algorithm"
-                )
-            ticket = self.book.latest
-            claim = Claim(ticket, unit, self.book.origin)
-            point = Point.decoded(self._space, unit)
-            point = self._stored.get(point, point)
-            if self.book.level is not None:
-                point = point.at(self.book.level)
-            again = self._repeats or self.book.asks_again(ticket)
-            known = None if again else self._unfinished.known(point)
-            spare = self._spare.get(point)
-            if known is not None:
-                self._arrived.append(self._outcome(claim.ticket, unit, known))
-            elif spare:
-                self._arrived.append(Outcome(claim.ticket, unit, (self._turn(spare.pop(0)),)))
-            elif not self._repeats and (claims := self._waiting(point)) is not None:
-                claims.append(claim)
-            elif not self._domain.allowed(unit):  # never handed out, whatever the algorithm
-                self._arrived.append(Outcome(claim.ticket, unit, ()))
-            else:
-                return point if again else self._unfinished.first(point, full), claim
-            seen_before += not self._repeats  # spare values run out, so no limit is needed there
-            if seen_before > PATIENCE + len(ledger):
-                self.ended = "the search returns to known points only"
+        best = self._unfinished.revived(self._rising)
+        return None if best is None else (best.point, self._unasked(best, PROMOTED))
+
+    def _requested(self) -> tuple[Point, Claim]:
+        """The point that the search asks for next, and its claim."""
+        unit = self._advance()
+        if not (np.abs(unit - 0.5) <= 0.5 + BEYOND).all():  # nan is not inside either
+            raise SettingsError(
+                f"{brief(self._algorithm)} asks for {brief(unit)}, which is outside the unit "
+                "cube; correct the algorithm"
+            )
+        point = Point.decoded(self._space, unit)
+        point = self._stored.get(point, point)
+        if self.book.level is not None:
+            point = point.at(self.book.level)
+        return point, Claim(self.book.latest, unit, self.book.origin)
+
+    def _is_answered(self, point: Point, claim: Claim, again: bool) -> bool:
+        """Whether a claim has been answered, or waits for a point that is pending already.
+
+        With `again`, a known value is no answer.
+        """
+        ticket, unit = claim.ticket, claim.unit
+        known = None if again else self._unfinished.known(point)
+        if known is not None:
+            self._arrived.append(self._outcome(ticket, unit, known))
+        elif spare := self._spare.get(point):
+            self._arrived.append(Outcome(ticket, unit, (self._turn(spare.pop(0)),)))
+        elif not self._repeats and (claims := self._waiting(point)) is not None:
+            claims.append(claim)
+        elif not self._domain.allowed(unit):  # never handed out, whatever the algorithm
+            self._arrived.append(Outcome(ticket, unit, ()))
+        else:
+            return False
+        return True
 
     def _again(self, event: Asked) -> Claim:
         """The search's claim on a point that it asked for before.

@@ -49,10 +49,9 @@ from ..space import Constraints, Point, Space, SpaceLike
 from .course import Claim, Course, Setup
 from .journal import MemoryJournal
 
-if TYPE_CHECKING:
-    from ..result.result import (
-        Result,  # imported where it is used, since scipy.optimize is slow to load
-    )
+if TYPE_CHECKING:  # imported where they are used, since scipy.optimize is slow to load
+    from ..result.gap import Bounds
+    from ..result.result import Result
 
 
 _NOTHING: Any = object()  # the default of an argument for which None has a meaning
@@ -755,29 +754,30 @@ class Optimizer(Guarded):
                 book,
             )
 
+    def _bounds(self, book: Book, predictors: Sequence[Predictor]) -> "list[Bounds]":
+        """The upper bounds of each objective, by its model and those of the constraints."""
+        from ..result.gap import Bounds
+
+        eta, learned = self.algorithm.eta, self.algorithm.kernel is None
+        exact, models = not book.noisy, [] if book.limits is None else book.limits.models
+        limits = [
+            Bounds(Predictor(self.space, MAXIMISED, m.gp, m.transform), book.tree, eta, True, exact)
+            for m in models
+            if m.gp is not None
+        ]
+        return [
+            Bounds(each, book.tree, eta, learned, exact, limits, self.constraints)
+            for each in predictors
+        ]
+
     def _as_result(
         self, front: Callable[[], list[Evaluation]], success: bool, book: Book | None
     ) -> "Result":
-        from ..result.gap import Bounds
         from ..result.result import Details, Result
 
         ledger = self.ledger
         predictors, why = self._predictors(book)
-        bounds: list[Bounds] = []
-        if book is not None:
-            eta, learned = self.algorithm.eta, self.algorithm.kernel is None
-            exact, models = not book.noisy, [] if book.limits is None else book.limits.models
-            limits = [
-                Bounds(
-                    Predictor(self.space, MAXIMISED, m.gp, m.transform), book.tree, eta, True, exact
-                )
-                for m in models
-                if m.gp is not None
-            ]
-            bounds = [
-                Bounds(each, book.tree, eta, learned, exact, limits, self.constraints)
-                for each in predictors
-            ]
+        bounds = [] if book is None else self._bounds(book, predictors)
         now = self._course
         no_model = now.started and now.book.gp is None
         told = len(ledger.evaluations)

@@ -68,9 +68,12 @@ def limits_of(text: str, parameters: Collection[str]) -> Iterator[Limit]:
         left, right = numbers[i], numbers[i + 1]
         bound = right if left is None else left
         assert bound is not None
-        upper = (sign == "<=") == (left is None)
-        shown = f"{name} {'<=' if upper else '>='} {bound!r}"
-        yield Limit(name, 1.0 if upper else -1.0, bound, shown.removesuffix(".0"))
+        yield _limit(name, bound, (sign == "<=") == (left is None))
+
+
+def _limit(name: str, bound: float, upper: bool) -> Limit:
+    shown = f"{name} {'<=' if upper else '>='} {bound!r}"
+    return Limit(name, 1.0 if upper else -1.0, bound, shown.removesuffix(".0"))
 
 
 def _number(text: str) -> float | None:

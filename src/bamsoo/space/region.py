@@ -230,10 +230,7 @@ class Region:
         if good:
             return self._nearest(good, start, low, high)
         if self._smooth:
-            spread = spread[:_FOLLOWED]
-            beyond = np.array([self.outside(u) for u in spread])
-            order = np.argsort(_total(beyond), kind="stable") if spread else np.empty(0, dtype=int)
-            for u in [start, *(spread[i] for i in order[:STARTS])]:
+            for u in [start, *self._least_outside(spread[:_FOLLOWED])]:
                 if (settled := self._settle(u, low, high)) is not None:
                     return self._nearest([settled], start, low, high)
         if self._linear is not None:
@@ -310,6 +307,13 @@ class Region:
         x = self._cube.snap(good[far.index(min(far))])
         self._remember(x)
         return Found(x)
+
+    def _least_outside(self, spread: list[Array]) -> list[Array]:
+        """Those of some points that violate the constraints least."""
+        if not spread:
+            return []
+        order = np.argsort(_total(np.array([self.outside(u) for u in spread])), kind="stable")
+        return [spread[i] for i in order[:STARTS]]
 
     def _spread(self, low: Array, high: Array, tries: int) -> tuple[list[Array], list[Array]]:
         """Points that are spread over a cell: first the allowed ones, then all of them."""

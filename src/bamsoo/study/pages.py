@@ -3,7 +3,7 @@
 import os
 import shutil
 import sqlite3
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -68,6 +68,31 @@ def _renew_first_page(path: Path) -> None:
         file.truncate(pages * PAGE)
 
 
+def _pairs_on(connection: sqlite3.Connection) -> tuple[dict[str, Any], set[str]]:
+    """What can be read of the metadata, if they begin on this page, and the keys of what is not."""
+    meta: dict[str, Any] = {}
+    absent = set()
+    for key in (*KEPT, STATE):
+        with suppress(*UNREADABLE):
+            row = connection.execute("SELECT * FROM meta WHERE key = ?", (key,)).fetchone()
+            if row is None:
+                absent.add(key)
+            else:
+                meta[key] = read_pair(row)
+    return meta, absent
+
+
+def _events_on(connection: sqlite3.Connection, most: int) -> dict[int, Event]:
+    """What can be read of the events, if they begin on this page; numbers are below `most`."""
+    events: dict[int, Event] = {}
+    for number in _numbers(connection):
+        with suppress(*UNREADABLE):
+            row = connection.execute("SELECT * FROM events WHERE id = ?", (number,)).fetchone()
+            if row is not None and 0 < number < most:
+                events[number] = as_event(number, row)
+    return events
+
+
 def _search_pages(connection: sqlite3.Connection, path: Path) -> Readable:
     """Read each page by itself, so that a destroyed one does not hide those that it leads to."""
     roots = dict(connection.execute("SELECT name, rootpage FROM sqlite_master"))
@@ -75,31 +100,20 @@ def _search_pages(connection: sqlite3.Connection, path: Path) -> Readable:
     pages = path.read_bytes()[::PAGE]
     meta: dict[str, Any] = {}
     events: dict[int, Event] = {}
-    absent = set()
+    absent: set[str] = set()
     connection.execute("PRAGMA journal_mode = OFF").fetchone()
     connection.execute("PRAGMA writable_schema = ON")
     for page in (roots["meta"], roots["spare"], *range(2, len(pages) + 1)):
         connection.execute("UPDATE sqlite_master SET rootpage = ?", (page,))
         (version,) = connection.execute("PRAGMA schema_version").fetchone()
         connection.execute(f"PRAGMA schema_version = {version + 1}")  # reads the tables again
-        for key in (*KEPT, STATE):
-            try:
-                row = connection.execute("SELECT * FROM meta WHERE key = ?", (key,)).fetchone()
-                if row is not None:
-                    meta.setdefault(key, read_pair(row))
-                elif page in (roots["meta"], roots["spare"]):
-                    absent.add(key)
-            except UNREADABLE:
-                pass
+        found, nothing = _pairs_on(connection)
+        meta |= {key: value for key, value in found.items() if key not in meta}
+        if page in (roots["meta"], roots["spare"]):
+            absent |= nothing
         if pages[page - 1] == LEAF:
-            for number in _numbers(connection):
-                try:
-                    query = "SELECT * FROM events WHERE id = ?"
-                    row = connection.execute(query, (number,)).fetchone()
-                    if row is not None and 0 < number < len(pages) * PAGE:
-                        events.setdefault(number, as_event(number, row))
-                except UNREADABLE:
-                    pass
+            for number, event in _events_on(connection, len(pages) * PAGE).items():
+                events.setdefault(number, event)
     lost = [f"the {key}" for key in KEPT if key not in meta and key not in absent]
     state = meta.pop(STATE, None)
     length = state[0] if isinstance(state, list) and state else last

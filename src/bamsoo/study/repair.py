@@ -134,16 +134,23 @@ def _behind(
         else:
             yield kept
     values = {event.number for event in told}
-    for each in rest:
-        if isinstance(each, Enqueued) and each.number not in values:
-            try:
-                point = checked(replace(each, number=len(course.ledger.trials)), setup, path)
-            except BamsooError:
-                lost.append(f"the enqueued trial {each.number}, whose point is invalid")
-                continue
-            if course.ledger.is_new(course.ledger.point_of(point.key)):
-                course.apply(point)
-                yield point
+    left = [each for each in rest if isinstance(each, Enqueued) and each.number not in values]
+    yield from _to_evaluate(left, setup, course, path, lost)
+
+
+def _to_evaluate(
+    enqueued: list[Enqueued], setup: Setup, course: Course, path: StudyPlace, lost: list[str]
+) -> Iterator[Event]:
+    """The points that are still to be evaluated."""
+    for each in enqueued:
+        try:
+            point = checked(replace(each, number=len(course.ledger.trials)), setup, path)
+        except BamsooError:
+            lost.append(f"the enqueued trial {each.number}, whose point is invalid")
+            continue
+        if course.ledger.is_new(course.ledger.point_of(point.key)):
+            course.apply(point)
+            yield point
 
 
 def _ranges(numbers: tuple[int, ...]) -> str:

@@ -262,6 +262,27 @@ class Climb:
             error = np.abs(np.array(seen) - predicted)
             self._shared.margins = np.clip(error, *self._constants.margins)
 
+    def _state_for(self, here: Array, axes: list[int]) -> tuple[Local, TrustRegion]:
+        """The model and the trust region that climbs along these axes go on with."""
+        book, shared = self._book, self._shared
+        key = (book.noisy, *axes, *here[self._domain.opening].tolist())
+        if key not in shared.locals:
+            settings = self._local_constants, self._learning
+            shared.locals[key] = Local(len(axes), *settings, book.noisy)
+        if key not in self._regions:
+            careful = self._regime.careful(len(axes))
+            how = self._constants, len(axes), book.noisy, careful
+            self._regions[key] = TrustRegion(*how)
+        return shared.locals[key], self._regions[key]
+
+    def _toward_success(self, x: Array, here: Array) -> Array:
+        """A point from which evaluations are expected to succeed, on the way back to `here`."""
+        for _ in range(HALVINGS):
+            if not self._failures.expects(x[None])[0]:
+                break
+            x = self._domain.snap(0.5 * (x + here))
+        return x
+
     def propose(self, focus: Focus) -> Step | None:
         """The top of the model, or another point if the top is pending.
 
@@ -286,14 +307,7 @@ class Climb:
         X, pending = known.X[rows][:, axes], book.pending
         if len(rows) < len(axes) + 2 or len(blind(X)):
             return None
-        key = (book.noisy, *axes, *here[domain.opening].tolist())
-        if key not in self._shared.locals:
-            settings = self._local_constants, self._learning
-            self._shared.locals[key] = Local(len(axes), *settings, book.noisy)
-        local, region = self._shared.locals[key], self._regions.get(key)
-        if region is None:
-            careful = self._regime.careful(len(axes))
-            region = self._regions[key] = TrustRegion(constants, len(axes), book.noisy, careful)
+        local, region = self._state_for(here, axes)
         count = self._count(len(axes))
         near = rows[local.nearest(X, centre, count)]
         failed = np.array(known.failed).reshape(-1, domain.dim)
@@ -308,10 +322,7 @@ class Climb:
             radius = 1.0 / float(model.S.max())
         x, z, new = self._top(model, place, radius, fences)
         local.turn(model, z)
-        for _ in range(HALVINGS):
-            if not self._failures.expects(x[None])[0]:
-                break
-            x = domain.snap(0.5 * (x + here))
+        x = self._toward_success(x, here)
         length = float(np.linalg.norm(x[axes] - centre))
         if _gap(x[axes], pending) >= constants.same * length:
             return Step(x, new=new, note=note(x))

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...base.typing import Array
-from .climb import HALVINGS, Climb, Place, TrustRegion
+from .climb import Climb, Fence, Place, TrustRegion
 from .residuals import ResidualModel
 from .schedule import Step
 
@@ -110,6 +110,25 @@ class Newton(Climb):
         """A climb that begins at a known point."""
         return Ascent(row, self._newton.radius)
 
+    def _down(
+        self, model: ResidualModel, place: Place, radius: float, fences: list[Fence]
+    ) -> tuple[Array, float, bool]:
+        """The lowest point in the trust region, how much is gained there, and whether it counts.
+
+        Under constraints, smaller regions are tried as long as it does not.
+        """
+        here, axes = place.here, place.axes
+        value = model.value(np.zeros(len(axes)))
+        least = max(self._newton.little * value, self._book.tol or 0.0)
+        while True:
+            x, _, new = self._top(model, place, radius, fences)
+            x = self._toward_success(x, here)
+            gain = value - model.value(x[axes] - here[axes])
+            gains = new and gain >= least
+            if gains or not self._regime.constrained or radius <= _FINEST:
+                return x, gain, gains
+            radius *= 0.1
+
     def step(self, ascent: Ascent) -> Step | None:
         """The next step of a climb; None if it is over, or has to wait for values."""
         known, domain, book, newton = self._book.known, self._domain, self._book, self._newton
@@ -141,20 +160,8 @@ class Newton(Climb):
         failed = np.array(known.failed).reshape(-1, domain.dim)
         region = TrustRegion(self._constants, domain.dim, book.noisy)
         fences, _ = self._fences(model, place, failed[alike(failed)][:, axes], region)
-        value = model.value(np.zeros(len(axes)))
-        least, radius = max(newton.little * value, book.tol or 0.0), ascent.radius
-        while True:
-            x, _, new = self._top(model, place, radius, fences)
-            for _ in range(HALVINGS):
-                if not self._failures.expects(x[None])[0]:
-                    break
-                x = domain.snap(0.5 * (x + here))
-            z = x[axes] - here[axes]
-            gain = value - model.value(z)
-            gains = new and gain >= least
-            if gains or not self._regime.constrained or radius <= _FINEST:
-                break
-            radius *= 0.1
+        x, gain, gains = self._down(model, place, ascent.radius, fences)
+        z = x[axes] - here[axes]
         length = float(np.abs(z).max(initial=0.0))
         if len(out) and float(np.abs(out - z).max(1).min()) < self._constants.same * length:
             other = self._toward_vague(model, place, ascent, out)

@@ -69,6 +69,10 @@ class Fidelity(Parameter):
                     f"low={brief(self.low)}; give cost=, a function of the value"
                 )
             return
+        object.__setattr__(self, "cost", self._costs())
+
+    def _costs(self) -> tuple[float, ...]:
+        """What each level costs, as a share of what the top costs."""
         if not callable(self.cost) and not isinstance(self.cost, (list, tuple)):
             raise SpaceError(f"Fidelity: cost must be a function, got {brief(self.cost)}")
         costs = [self.cost(v) for v in self.levels] if callable(self.cost) else list(self.cost)
@@ -92,7 +96,7 @@ class Fidelity(Parameter):
                     f"{brief(value)} cost returned {brief(cost)} and for {brief(self.high)} only "
                     f"{brief(costs[-1])}"
                 )
-        object.__setattr__(self, "cost", tuple(float(cost) / top for cost in costs))
+        return tuple(float(cost) / top for cost in costs)
 
     @property
     def whole(self) -> bool:
