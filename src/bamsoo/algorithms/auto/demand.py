@@ -116,7 +116,12 @@ class Demand:
         return np.asarray(self._plateau[apart.sum(2).argmin(1)])
 
     def _tied(self) -> NDArray[np.bool_] | None:
-        """The rows with the value of the best one; None if they are few, or all."""
+        """The rows with the value of the best one; None if they are few, or all.
+
+        With several objectives there is no best value.
+        """
+        if self._book.several:
+            return None
         known = self._book.known
         best = int(known.order(self._book.believed())[0])
         tied: NDArray[np.bool_] = known.values == known.values[best]
