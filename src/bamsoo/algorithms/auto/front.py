@@ -289,12 +289,12 @@ class Front:
 
         Exact values may be likelier with noise, too, for example if an objective is steep in one
         place and flat in another, so only a second value decides. The question is asked after each
-        fit, and after each point that was evaluated again once there are twice as many values.
+        fit, and after each point that was evaluated again once there are four times as many values.
         """
         book, prior, domain = self._book, self._prior, self._domain
         if book.noisy or self._looked == prior.fits or not book.affords(domain):
             return None
-        if book.t < self._constants.sure * (1 << book.checks) or not book.known.met:
+        if book.t < self._constants.sure * 4**book.checks or not book.known.met:
             return None
         self._looked = prior.fits
         looks = prior.evidence_of_noise() > self._constants.doubts

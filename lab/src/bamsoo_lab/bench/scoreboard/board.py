@@ -112,6 +112,8 @@ def scoreboard(
     if empty:
         console.print(f"left out, because their data is not here (--data): {', '.join(empty)}")
     rows = [row for row in wanted if planned[row.name]]
+    if not rows:
+        raise BenchError("none of these suites can be run without their data (--data)")
     store = Store(out / "runs")
     commit = None if against is None else commit_of(against)
     ours = {row.name: [_ours(row, case) for case in planned[row.name]] for row in rows}
