@@ -8,6 +8,7 @@ import pytest
 import bamsoo
 from bamsoo import Study
 from bamsoo.errors import StudyError
+from bamsoo.record.residuals import SumOfSquares, Vector
 
 from command_line import bamsoo_, refused, shell, trials
 
@@ -133,6 +134,12 @@ def test_every_setting_of_the_old_study_stays_unless_another_is_given(here):
     with Study.open("fit-2.db", readonly=True) as new:
         assert new.settings["residuals"]["loss"] == "huber"
         assert len(new.result.R) == 3
+    (here / "a.csv").write_text("1\n2\n")
+    bamsoo_("fork", "fit.db", "fit-3.db", "--loss", "soft_l1", "--f-scale", "0.5")
+    with Study.open("fit-3.db", readonly=True) as new:
+        squares = SumOfSquares(loss="soft_l1", f_scale=0.5)
+        assert new.result.fun == pytest.approx(squares.value(Vector(new.result.residuals)))
+    assert "--data cannot be changed" in refused("fork", "fit.db", "fit-4.db", "--data", "a.csv")
 
 
 @pytest.mark.parametrize(

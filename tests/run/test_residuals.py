@@ -3,10 +3,13 @@
 import json
 import math
 
+import numpy as np
 import pytest
 
+import bamsoo
 from bamsoo.errors import EvaluationError, SettingsError
-from bamsoo.run.residuals import column_of, read_data, residuals_of
+from bamsoo.run.program import Program, reading
+from bamsoo.run.residuals import column_of, read_data
 
 from command_line import bamsoo_, refused
 
@@ -41,13 +44,83 @@ def test_a_program_is_fitted_to_a_file(tmp_path, monkeypatch, how, name):
     assert found["params"]["k"] == pytest.approx(1.3, abs=1e-3)
 
 
+def read(text, name="y", **more):
+    return reading(text, Program(residuals=name, **more)).value
+
+
 def test_what_a_command_prints():
-    assert residuals_of("x: 9\ny: 1, -2.5e3 nan\nend", "y", None)[:2] == (1.0, -2500.0)
-    assert residuals_of('{"y": [1, null]}', "y", None)[0] == 1.0
+    assert read("x: 9\ny: 1, -2.5e3 nan\nend")[:2] == (1.0, -2500.0)
+    assert read("y = [1.5 2]") == (1.5, 2.0)
+    assert read('{"y": [1, null]}')[0] == 1.0
+    assert read("y: 1 2 3", data=[0.5, None, 1.0])[::2] == (0.5, 2.0)
     with pytest.raises(EvaluationError, match="the residuals y were not printed"):
-        residuals_of("value 3", "y", None)
+        read("value 3")
     with pytest.raises(EvaluationError, match="is not a number"):
-        residuals_of("y: 1 two", "y", None)
+        read("y: 1 two")
+    with pytest.raises(EvaluationError, match="there are 2 numbers, but 1 measurements"):
+        read("y: 1 2", data=[1.0])
+
+
+def test_other_numbers_are_read_next_to_residuals():
+    both = {"measured": ["stress"], "record": ["note"]}
+    for text in (
+        "stress: 2\nnote: fine\ny: 1 2",
+        '{"y": [1, 2], "stress": 2, "note": "fine"}',
+    ):
+        found = reading(text, Program(residuals="y", **both))
+        assert (found.value, found.beside) == ((1.0, 2.0), {"stress": 2.0, "note": "fine"})
+        assert found.said == "2 residuals read as y; stress 2"
+
+
+def test_a_line_may_have_many_residuals(tmp_path):
+    program = "python3", "-c", "print('y:', *range(50_000)); print('x' * 1000)"
+    fun = bamsoo.Command(program, residuals="y", directory=tmp_path)
+    assert len(fun()) == 50_000
+
+
+TABLE = """
+import sys
+x = float(sys.argv[1])
+if x < 0.9:
+    open("out.csv", "w").write(f"y,z\\n{x},1\\n{2 * x},2\\n")
+"""
+
+
+def test_a_program_is_a_function_for_least_squares(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "table.py").write_text(TABLE)
+    fun = bamsoo.Command(
+        ["python3", "table.py", "{x}"], residuals="out.csv:y", data=[0.3, 0.6], workdir="runs",
+        files=["table.py"],
+    )  # fmt: skip
+    r = bamsoo.least_squares(fun, {"x": (0.0, 1.0)}, 6, workers=2, on_error="fail")
+    assert r.params["x"] == pytest.approx(0.3, abs=1e-6)
+    kept = {place.name for place in tmp_path.glob("runs/*")}
+    assert str(r.evaluations[int(np.argmin(r.F))].number) in kept
+    assert len(kept) == 1 + r.nfailed
+    with pytest.raises(SettingsError, match=r"for bamsoo\.least_squares"):
+        bamsoo.minimize(fun, {"x": (0.0, 1.0)}, 3)
+    with pytest.raises(SettingsError, match="give residuals=NAME"):
+        bamsoo.least_squares(bamsoo.Command(["echo", "{x}"]), {"x": (0.0, 1.0)}, 3)
+    with pytest.raises(SettingsError, match="name them with residuals="):
+        bamsoo.Command(["echo"], data=[1.0])
+    with pytest.raises(SettingsError, match="a vector of measurements"):
+        bamsoo.Command(["echo"], residuals="y", data=[math.nan])
+
+
+def test_a_table_that_was_there_before_is_not_read_again(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "table.py").write_text(TABLE)
+    fun = bamsoo.Command(["python3", "table.py", "{x}"], residuals="out.csv:y")
+    assert fun(x=0.5) == (0.5, 1.0)
+    with pytest.raises(EvaluationError, match=r"did not write out\.csv, which was there"):
+        fun(x=1.0)
+    (tmp_path / "out.csv").unlink()
+    with pytest.raises(EvaluationError, match=r"did not write out\.csv: No such file"):
+        fun(x=1.0)
+    wrong = bamsoo.Command(["python3", "table.py", "{x}"], residuals="out.csv:t")
+    with pytest.raises(SettingsError, match=r"has no column 't', only \['y', 'z'\]$"):
+        wrong(x=0.5)  # a setting is wrong: no need to try other points
 
 
 def test_columns_of_files(tmp_path):
@@ -88,6 +161,12 @@ def test_loss_and_weights_of_a_study_are_kept(tmp_path, monkeypatch):
     assert 0.0 < found["deviations"]["a"] < 1.0
 
 
-def test_the_labels_that_were_printed_are_named():
-    with pytest.raises(EvaluationError, match="the lines are labelled x, y"):
-        residuals_of("x: 9\ny: 1", "z", None)
+def test_a_label_that_is_not_there_ends_the_run(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    said = refused(
+        *("minimize", "--param", "x:0:1", "--budget", "3", "--study", "run.db"),
+        *("--residuals", "z", "--", "echo", "x: 9 y: {x}"),
+    )
+    assert "the residuals z were not printed" in said
+    assert "the labels that were printed are x, y" in said
+    assert not (tmp_path / "run.db").exists()

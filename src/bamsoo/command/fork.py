@@ -1,6 +1,7 @@
 """The command `bamsoo fork`: a new study that begins with what an old one knows."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -152,8 +153,15 @@ def _constraints(old: Study, plan: Plan) -> list[Any]:
 
 def _objectives(old: Study, plan: Plan, direction: str) -> Objectives:
     squares = old.objectives.squares
+    if squares is not None and plan.data is not None:
+        raise SettingsError(
+            "--data cannot be changed, because the residuals of the earlier evaluations are those "
+            "of the old measurements; start a new study with bamsoo minimize"
+        )
+    if squares is not None and (plan.residuals or plan.losses):
+        return Objectives.of(replace(squares, **plan.losses), direction)
     if plan.aims is not None:
-        return Objectives.of(squares if plan.residuals and squares else plan.aims, direction)
+        return Objectives.of(plan.aims, direction)
     if not plan.direction or not old.objectives.named:
         return old.objectives if old.objectives.named else Objectives.of(squares, direction)
     if old.objectives.several:

@@ -305,10 +305,11 @@ def function_of(
         objectives=objectives.names if objectives.named else (),
         stepwise=steps is not None,
         residuals=plan.residuals,
+        data=plan.data,
     )
     places = Places(plan.template or (), plan.workdir, plan.files or (), plan.keep, plan.output)
     fun = callable_of(plan.target, names, plan.directory, how, places)
-    if objectives.squares is None:
+    if objectives.squares is None or program:
         return fun
     return ResidualFunction(fun if plan.data is None else minus(fun, plan.data))
 

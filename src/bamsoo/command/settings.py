@@ -405,8 +405,7 @@ class Plan:
         """The direction of each objective by name; None if none was given."""
         if self.data is not None and self.residuals is None:
             raise SettingsError("--data needs --residuals NAME, the numbers that it is compared to")
-        how = {"loss": self.loss, "f_scale": self.f_scale, "weights": self.weights}
-        how = {name: each for name, each in how.items() if each is not None}
+        how = self.losses
         if how and self.residuals is None:
             raise SettingsError(f"--{next(iter(how)).replace('_', '-')} needs --residuals NAME")
         if self.residuals is not None:
@@ -436,6 +435,12 @@ class Plan:
             if colon and way not in ("min", "max"):
                 raise SettingsError(f"--objective {each}: expected NAME, NAME:min or NAME:max")
             yield (name, way) if colon else (str(each), usual)
+
+    @property
+    def losses(self) -> dict[str, Any]:
+        """The settings of a fit that were given: its loss, and weights."""
+        how = {"loss": self.loss, "f_scale": self.f_scale, "weights": self.weights}
+        return {name: each for name, each in how.items() if each is not None}
 
     @property
     def limits(self) -> list[Any] | None:

@@ -91,6 +91,7 @@ def callable_of(
             keep=places.keep or KEPT,
             output=places.output,
             value=how.key,
+            residuals=how.residuals,
             objectives=how.objectives,
             measured=how.measured,
             record=how.record,
@@ -98,7 +99,7 @@ def callable_of(
             steps=how.stepwise,
             directory=directory,
         )
-        command.how = command.how._replace(threads=how.threads, residuals=how.residuals)
+        command.how = command.how._replace(threads=how.threads, data=how.data)
         command.check(list(names))
         return command
     given = next((name for name, value in zip(Places._fields, places, strict=True) if value), None)

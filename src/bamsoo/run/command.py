@@ -13,7 +13,8 @@ from typing import Any, NamedTuple
 
 from ..base.checks import brief, is_finite
 from ..errors import EvaluationError, SettingsError
-from .evaluation import trial_number
+from ..record.residuals import Vector, as_vector
+from .evaluation import separated, trial_number
 from .program import MissingError, Program, Reading, steps_of, value_of
 
 PLACEHOLDER = re.compile(r"\{\{\w+\}\}|\{(\w+)(?::([^{}]*))?\}")
@@ -100,6 +101,12 @@ class Command:
     value : str, optional
         The field of the last line that is a JSON object, or of ``output`` if that is called
         ``.json``, which is the value. By default, it is the last number that is printed.
+    residuals : str, optional
+        For a fit, where the numbers are that take the place of a value: the label of a line with
+        all of them, the field of the last JSON object that is a list of them, or ``FILE:COLUMN``
+        for a column of a table that the program writes.
+    data : sequence of float, optional
+        Measurements, which are subtracted from these numbers; nan is missing data.
     objectives, measured, record : sequence of str
         Labels of what is printed as ``NAME: NUMBER`` or ``NAME = NUMBER``: the objectives, the
         measured constraints, and what else to record with the trial.
@@ -134,6 +141,8 @@ class Command:
         keep: str = KEPT,
         output: str | None = None,
         value: str | None = None,
+        residuals: str | None = None,
+        data: Iterable[float] | None = None,
         objectives: Iterable[str] = (),
         measured: Iterable[str] = (),
         record: Iterable[str] = (),
@@ -156,10 +165,13 @@ class Command:
         self.workdir = None if place is None else self.directory / place
         self.files = [self.directory / each for each in files]
         self.keep = _checked_keep(keep)
-        self._check_files(output, value, [*objectives])
+        self._check_files(output, value, [*objectives, *([residuals] if residuals else [])])
+        measurements = _checked_data(data, residuals)
         self.how = Program(
             timeout=timeout,
             key=value,
+            residuals=residuals,
+            data=measurements,
             measured=(*measured,),
             record=(*record,),
             objectives=(*objectives,),
@@ -184,7 +196,7 @@ class Command:
     def __repr__(self) -> str:
         return f"Command({self.argv!r})"
 
-    def _check_files(self, output: str | None, value: str | None, objectives: list[str]) -> None:
+    def _check_files(self, output: str | None, value: str | None, named: list[str]) -> None:
         for file in self.files:
             if not file.exists():
                 raise SettingsError(f"{file}: there is no such file to take along")
@@ -196,7 +208,7 @@ class Command:
         twice = next((name for name in names if names.count(name) > 1), None)
         if twice is not None:
             raise SettingsError(f"two files of a trial are called {twice}; rename one of them")
-        if output is not None and output.endswith(".json") and value is None and not objectives:
+        if output is not None and output.endswith(".json") and value is None and not named:
             raise SettingsError(
                 f"{output} has fields; name the one that is the value with value= (--value NAME)"
             )
@@ -313,8 +325,8 @@ class Command:
         beside = self._beside(place, failed=False)
         if not beside:
             return returned
-        value, more = returned if isinstance(returned, tuple) else (returned, {})
-        return value, {**more, **beside}
+        value, more = separated(returned)
+        return value, {**(more or {}), **beside}
 
     def _beside(self, place: Path | None, failed: bool) -> dict[str, str]:
         """The directory of a trial, if it may be kept."""
@@ -387,6 +399,12 @@ class Command:
 
     def follow(self, search: Any) -> "Command":
         """The same command for a run of this search, or of this study."""
+        if (search.objectives.squares is None) != (self.how.residuals is None):
+            raise SettingsError(
+                "the residuals of a program are for bamsoo.least_squares; leave out residuals="
+                if self.how.residuals
+                else "a fit needs to know where a program has its residuals; give residuals=NAME"
+            )
         own = copy.copy(self)
         own.check(list(dict.fromkeys(slot.name for slot in search.space.slots)))
         path = getattr(search, "path", None)
@@ -443,10 +461,23 @@ def _text(found: "re.Match[str]", params: Mapping[str, Any]) -> str:
         raise SettingsError(f"{found[0]}: {brief(value)} has no such format: {error}") from None
 
 
-def _with_labels(labels: Sequence[str]) -> str:
+def _with_labels(labels: Sequence[str] | None) -> str:
+    if labels is None:
+        return ""
     if not labels:
         return "; nothing was printed as `NAME: NUMBER`"
     return f"; the labels that were printed are {', '.join(labels)}"
+
+
+def _checked_data(data: Any, residuals: str | None) -> tuple[float | None, ...] | None:
+    if data is None:
+        return None
+    if residuals is None:
+        raise SettingsError("data= is subtracted from residuals; name them with residuals=")
+    numbers = Vector() if isinstance(data, (str, bytes)) else as_vector(data)
+    if not any(map(is_finite, numbers)):
+        raise SettingsError(f"data must be a vector of measurements, got {brief(data)}")
+    return tuple(each if is_finite(each) else None for each in numbers)
 
 
 def _checked_keep(keep: Any) -> set[str]:

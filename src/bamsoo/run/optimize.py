@@ -20,7 +20,7 @@ from ..space import SpaceLike
 from ..stop import Rule, as_rules
 from .calls import check_arguments, check_call
 from .earlier import Terms
-from .evaluation import ResidualFunction, check_function
+from .evaluation import Companion, ResidualFunction, check_function
 from .history import with_history
 from .known import as_known
 from .loop import Callbacks, Rules, drive, log, whole_budget
@@ -273,7 +273,7 @@ def optimize(
         check_function(fun, search.steps)
         check_arguments(fun, search.space)
         _check_aims(aims, search)
-        if search.objectives.squares is not None:
+        if search.objectives.squares is not None and not isinstance(fun, Companion):
             fun = ResidualFunction(fun)
         first = _first_points(search, x0)
         if study is not None:

@@ -13,14 +13,15 @@ import subprocess
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from math import inf, isfinite
+from math import inf, isfinite, nan
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from ..base.checks import brief
-from ..errors import EvaluationError, TryAgain
+from ..errors import EvaluationError, SettingsError, TryAgain
+from ..record.residuals import Vector, as_vector
 from .groups import GRACE, end_groups, new_mark
-from .residuals import residuals_of
+from .residuals import as_measurement, column_of, without
 from .threads import environment
 
 TRY_AGAIN = 75
@@ -28,6 +29,7 @@ TRY_AGAIN = 75
 EX_TEMPFAIL of sysexits.h."""
 
 KEPT_OUT = 1 << 16
+KEPT_FIT = 1 << 23  # a line may have all residuals: some hundred thousand numbers
 KEPT_ERR = 1 << 11
 
 _MINUS = "\N{MINUS SIGN}"
@@ -93,7 +95,21 @@ class Program(NamedTuple):
     environment: Mapping[str, str] = {}
     """Variables of its environment in addition to those of this process."""
     residuals: str | None = None
-    """In a fit, where the numbers are that take the place of a value, as in `residuals_of`."""
+    """In a fit, the label or the field of the numbers that take the place of a value, or the column
+    that has them, as ``FILE:COLUMN``."""
+    data: Sequence[float | None] | None = None
+    """The measurements that are subtracted from them; None in it is missing data."""
+
+    @property
+    def kept(self) -> int:
+        """The number of bytes of its output that are kept."""
+        return KEPT_OUT if self.residuals is None else KEPT_FIT
+
+    @property
+    def written(self) -> list[Path]:
+        """The files that it writes its results to."""
+        table = (self.residuals or "").rpartition(":")[0]
+        return [Path(self.cwd or ".") / file for file in (self.output, table) if file]
 
 
 class Reading(NamedTuple):
@@ -114,7 +130,7 @@ class Reading(NamedTuple):
 class MissingError(EvaluationError):
     """The output of a program has no such label."""
 
-    def __init__(self, message: str, labels: Sequence[str], got: str = "") -> None:
+    def __init__(self, message: str, labels: Sequence[str] | None, got: str = "") -> None:
         super().__init__(f"{message}{got}")
         self.message, self.labels, self.got = message, labels, got
 
@@ -127,13 +143,17 @@ def value_of(
     If there are measured constraints or recorded labels, they are returned with the value, by name.
     With named objectives, the value is a dict of the numbers that were printed after their names.
     """
-    out, err = Tail(KEPT_OUT), Tail(KEPT_ERR)
-    before = _state(how)
+    out, err = Tail(how.kept), Tail(KEPT_ERR)
+    before = {file: _state(file) for file in how.written}
     with _started(argv, how, err) as process:
         for is_value, data in _output(process, how.timeout):
             (out if is_value else err).add(data)
     try:
-        found = reading(out.text if how.output is None else _written(how, before), how)
+        for file, state in before.items():
+            if state is not None and _state(file) == state:
+                name = file.relative_to(how.cwd or ".")
+                raise EvaluationError(f"the program did not write {name}, which was there")
+        found = reading(out.text if how.output is None else _written(how), how)
     except MissingError as error:
         raise MissingError(error.message, error.labels, _with_stderr(error.got, err)) from None
     except EvaluationError as error:
@@ -147,25 +167,22 @@ def value_of(
     return (found.value, found.beside) if how.measured or how.record else found.value
 
 
-def _state(how: Program) -> tuple[int, int, int] | None:
-    """Identifies the contents of the file of results, as long as nobody writes it."""
+def _state(file: Path) -> tuple[int, int, int] | None:
+    """Identifies the contents of a file, as long as nobody writes it."""
     with suppress(OSError):
-        if how.output is not None:
-            state = (Path(how.cwd or ".") / how.output).stat()
-            return state.st_ino, state.st_mtime_ns, state.st_size
+        state = file.stat()
+        return state.st_ino, state.st_mtime_ns, state.st_size
     return None
 
 
-def _written(how: Program, before: tuple[int, int, int] | None) -> str:
-    """The end of the file of results, which the program must have written just now."""
+def _written(how: Program) -> str:
+    """The end of the file of results."""
     assert how.output is not None
     file = Path(how.cwd or ".") / how.output
     try:
         with file.open("rb") as opened:
-            if before is not None and _state(how) == before:
-                raise EvaluationError(f"the program did not write {how.output}, which was there")
-            tail = Tail(KEPT_OUT)
-            opened.seek(max(file.stat().st_size - 2 * KEPT_OUT, 0))
+            tail = Tail(how.kept)
+            opened.seek(max(file.stat().st_size - 2 * how.kept, 0))
             tail.add(opened.read())
     except OSError as error:
         raise EvaluationError(f"the program did not write {how.output}: {error.strerror}") from None
@@ -174,10 +191,9 @@ def _written(how: Program, before: tuple[int, int, int] | None) -> str:
 
 def reading(text: str, how: Program) -> Reading:
     """What a program printed, or wrote to its file of results."""
-    as_json = how.key is not None or (how.output or "").endswith(".json")
+    fields = _fields(text, how)
     where = "" if how.output is None else f" of {how.output}"
-    if as_json:
-        fields = last_object(text)
+    if fields is not None:
         names = [*how.objectives, *how.measured]
         if how.key is None:
             value: Any = {name: field_of(fields, name) for name in how.objectives}
@@ -197,17 +213,67 @@ def reading(text: str, how: Program) -> Reading:
             for name, number in value.items()
         )
         labels = labels_in(text)
-        if how.residuals is not None:
-            value = residuals_of(text, how.residuals, how.cwd)
-            said = f"{len(value)} residuals read as {how.residuals}{where}"
-        elif not value:
+        if how.residuals is None and not value:
             word, line = last_word(rest)
             value = number_in(word, line)
             said = f'value {value:.8g} read from the last line{where} "{_short(line)}"'
+    if how.residuals is not None:
+        value = _residuals(text, fields, how)
+        said = f"{len(value)} residuals read as {how.residuals}{where}"
+        said += "" if how.data is None else ", minus the measurements"
     if limits:
         said += f"; {_in_words(limits)}"
     missing = [name for name in how.record if name not in extras]
     return Reading(value, {**extras, **limits}, said, missing, labels)
+
+
+def _fields(text: str, how: Program) -> dict[str, Any] | None:
+    """The fields in which a program has its numbers; None if it prints them behind labels."""
+    if how.key is not None or (how.output or "").endswith(".json"):
+        return last_object(text)
+    if how.residuals is not None:
+        with suppress(EvaluationError):
+            fields = last_object(text)
+            if fields.keys() & {how.residuals, *how.measured, *how.record}:
+                return fields
+    return None
+
+
+def _residuals(text: str, fields: Mapping[str, Any] | None, how: Program) -> Vector:
+    """The residuals that a program printed or wrote, without the measurements."""
+    name = how.residuals or ""
+    file, colon, column = name.rpartition(":")
+    if fields is not None and isinstance(fields.get(name), list):
+        found = as_vector([nan if each is None else each for each in fields[name]])
+    elif colon:
+        found = Vector(_column(Path(how.cwd or ".") / file, column))
+    else:
+        found = Vector(_behind(text, name))
+    return found if how.data is None else without(found, how.data)
+
+
+def _column(path: Path, column: str) -> list[float]:
+    """The numbers in a column of a table, which a program wrote."""
+    if not path.exists():
+        raise EvaluationError(f"the program did not write {path.name}: No such file or directory")
+    try:
+        return column_of(path, column)
+    except SettingsError as error:
+        raise MissingError(str(error), None) from None
+
+
+def _behind(text: str, name: str) -> list[float]:
+    """All numbers in the last line that begins with a label."""
+    for line in reversed(text.replace(_MINUS, "-").splitlines()):
+        found = re.match(rf"\s*{re.escape(name)}\s*[:=]\s*(.*)$", line)
+        if found:
+            words, shown = re.split(r"[\s,;]+", found[1].strip("[]() \t")), _short(line)
+            return [as_measurement(word, shown) for word in words if word]
+    raise MissingError(
+        f"the residuals {name} were not printed; expected a line such as `{name}: 0.1 -0.2`",
+        labels_in(text),
+        f", got {brief(text[-200:])}",
+    )
 
 
 def _in_words(values: Mapping[str, float]) -> str:
