@@ -14,7 +14,8 @@ from searches import ONCE, QUICK, REPEATING
 
 import bamsoo
 from bamsoo import Study
-from bamsoo.algorithms.book import Ahead, Book
+from bamsoo.algorithms.book import Book
+from bamsoo.algorithms.grades import Ahead
 from bamsoo.algorithms.known import Known
 from bamsoo.algorithms.limits import Limits
 from bamsoo.algorithms.search import Outcome
@@ -294,9 +295,9 @@ def test_a_node_is_evaluated_only_if_it_can_be_better_and_feasible(monkeypatch):
     original = Ahead.can_meet
 
     def can_meet(ahead, i):
-        answer, book, x = original(ahead, i), ahead._book, ahead._X[i]
+        answer, book, x = original(ahead, i), ahead._facts, ahead._X[i]
         if book.limits.ready:
-            low = book.limits.bounds(x[None], book.width)[0][0]
+            low = book.limits.bounds(x[None], ahead._grades.width)[0][0]
             assert answer == bool((low <= 0.0).all())
         answers.append((x.tobytes(), answer))
         return answer
@@ -341,7 +342,7 @@ def test_the_value_to_beat_is_the_best_feasible_one(noise):
         x = trial.x
         opt.tell(trial, float(((x - 0.2) ** 2).sum()), constraints={"c": float(0.6 - x[0])})
         book = opt.book
-        feasible = book.believed()[book.known.feasible]
+        feasible = book.beliefs.values()[book.known.feasible]
         beaten = book.transform(float(feasible.max())) if len(feasible) else -inf
         assert book.f_plus == pytest.approx(beaten)
 

@@ -77,7 +77,7 @@ def bamsoo(settings: BaMSOO, tree: Tree, gp: GP, book: Book, rng: np.random.Gene
             nu_max, expanded = tree.g[leaf], True  # l.24, read before g can change
             children = tree.split(leaf)
             posterior = gp.at(tree.centres(children))
-            ahead = book.ahead(tree.centres(children))
+            ahead = book.grades.ahead(tree.centres(children))
             for i, child in enumerate(children):  # l.10
                 N += 1  # l.11
                 if not tree.is_new(child):  # it shares its parent's centre, so g is known

@@ -60,7 +60,7 @@ def promising(tree: Tree, book: Book, h: int, V: list[Array]) -> tuple[list[int]
     leaf of this depth has a vector, the oldest one stands for them all.
     """
     leaves = [n for n in tree.leaves() if tree.depth[n] == h and not tree.is_new(n)]
-    row_of = book.rows_of_nodes()
+    row_of = book.grades.rows_of_nodes()
     valued = [n for n in leaves if tree.status_of(n) == Status.EVALUATED and n in row_of]
     if not valued:
         return leaves[:1], []

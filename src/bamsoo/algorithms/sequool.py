@@ -14,7 +14,8 @@ import numpy as np
 from ..space.axes import Domain
 from ..space.point import key_of
 from .algorithm import Algorithm
-from .book import Book, Estimate, leftovers
+from .book import Book, leftovers
+from .estimates import Estimate
 from .search import Search, Waiting
 from .tree import Status, Tree
 
@@ -185,7 +186,7 @@ def stroquool(h_max: int, tree: Tree, book: Book) -> Search:
             best = max(ready or [0], key=rank)  # only the root, if the space has a single point
             if not barred(best):
                 finalists.append((best, Estimate(tree.centre(best))))
-        book.candidates = [estimate for _, estimate in finalists]
+        book.estimates.candidates = [estimate for _, estimate in finalists]
         for _ in range(h_max):
             for cell, estimate in finalists:
                 yield from book.sample(cell, estimate)

@@ -105,7 +105,7 @@ def shrinking(settings: Shrinking, domain: Domain, gp: GP, book: Book) -> Search
             inside = lattice[mu + width * sigma > best_lower]
         else:  # a lower bound counts only where it is known that the constraints are met
             book.learn_limits(width)
-            ahead = book.ahead(lattice / side)
+            ahead = book.grades.ahead(lattice / side)
             possible = [ahead.can_meet(i) for i in range(len(lattice))]
             inside = lattice[(mu + width * sigma > book.f_plus) & np.array(possible)]
     return f"a lattice of {side + 1} points per side is too large"

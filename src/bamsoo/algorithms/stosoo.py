@@ -12,7 +12,8 @@ import numpy as np
 from ..base.checks import check_between, check_whole
 from ..space.axes import Domain
 from .algorithm import Algorithm
-from .book import Book, Estimate, leftovers
+from .book import Book, leftovers
+from .estimates import Estimate
 from .search import Search
 from .tree import Status, Tree
 
@@ -123,14 +124,14 @@ def stosoo(settings: StoSOO, n: int, tree: Tree, book: Book) -> Search:
                     set_b(child)
                 book.n += 1
                 if h > deepest:
-                    deepest, book.candidates = h, []
+                    deepest, book.estimates.candidates = h, []
                 if h == deepest and not barred(best):
-                    book.candidates.append(estimate)
+                    book.estimates.candidates.append(estimate)
         if not acted:  # all cells of a finite space are single points: repeat them, best b first
             smallest = [node for node in smallest if not barred(node)]
             if not smallest:
                 return (yield from leftovers(tree, book))
-            book.candidates = [estimates[node] for node in smallest]
+            book.estimates.candidates = [estimates[node] for node in smallest]
             best = max(smallest, key=tree.g.__getitem__)
             yield from book.sample(best, estimates[best])
             for node in smallest:

@@ -229,7 +229,7 @@ class Course:
         if self.started and self._unfinished.is_stale:
             self.look()  # now, since a value that is revised before it is entered would count
             beliefs = self._unfinished.revise()
-            self.book.revise({key_of(point.unit): each for point, each in beliefs.items()})
+            self.book.beliefs.revise({key_of(point.unit): each for point, each in beliefs.items()})
 
     def _bar(self) -> Array:
         """The value that an evaluation has to beat, to be maximised; empty if there is none yet.
@@ -504,7 +504,7 @@ class Course:
         if self._repeats:
             recommended = self._recommended(book) or told
             return lambda: recommended
-        gp, learned, transform = book.gp, book.learned, book.transform
+        gp, learned, transform = book.gp, book.beliefs.learned, book.transform
         if gp is None or learned is None:
             return lambda: told
         known, evaluations = gp.known, self._at.copy()
@@ -513,7 +513,7 @@ class Course:
         @with_own_errors
         def estimated() -> Evaluation | None:
             with one_thread():
-                repeats = book.repeats(gp, known, learned)
+                repeats = book.beliefs.repeats(gp, known, learned)
                 at = {i: evaluations.get(key_of(x)) for i, x in enumerate(repeats.X)}
                 # None if the record repeats the point of another one
                 found = {i: each for i, each in at.items() if each is not None and each.feasible}
@@ -526,7 +526,7 @@ class Course:
         return estimated
 
     def _recommended(self, book: Book) -> Evaluation | None:
-        estimate = book.recommended()
+        estimate = book.estimates.recommended()
         if estimate is None:
             return None
         last = self._at.get(key_of(estimate.x))
@@ -551,7 +551,7 @@ class Course:
         book = self.look()
         if not book.noisy or book.t < 2:
             return known
-        believed = book.believed_columns().tolist()
+        believed = book.beliefs.columns().tolist()
         rows = {key_of(x): i for i, x in enumerate(book.known.X)}  # one for each point
         return [
             each._replace(numbers=self._objectives.to_maximise(believed[i]))

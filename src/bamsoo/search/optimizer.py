@@ -868,7 +868,7 @@ class Optimizer(Guarded):
         if self.algorithm.learns_prior and isinstance(book.transform, Identity):
             return [], f"{name} has not learned its model yet; tell it a few more values"
         models = zip(self.objectives.senses, book.gps, book.transforms, strict=True)
-        return [Predictor(self.space, *model, book.learned) for model in models], ""
+        return [Predictor(self.space, *model, book.beliefs.learned) for model in models], ""
 
     # --- pickles and copies
 

@@ -101,7 +101,7 @@ class Candidates:
         """
         constants, book, known = self._constants, self._book, self._book.known
         goal = Above(self._demand.goal(focus.rows)) if self._improves else None
-        X = self._domain.pin(known.X[known.order(book.believed(), focus.rows)])
+        X = self._domain.pin(known.X[known.order(book.beliefs.values(), focus.rows)])
         count = self._count
         best = min(constants.parents, len(X))
         parents = X[self._rng.choice(best, count, p=_falling(best, constants.falling))]

@@ -315,7 +315,7 @@ class Climb:
         place = Place(here, axes, near)
         offsets = known.X[near][:, axes] - centre
         measured = self._measured(near) if book.noisy else None
-        model = local.fit(count, offsets, book.believed()[near], measured)
+        model = local.fit(count, offsets, book.beliefs.values()[near], measured)
         fences, note = self._fences(model, place, failed[alike(failed)][:, axes], region)
         radius = region.radius
         if model.everywhere and radius == 1.0:  # nothing speaks against it, so it may reach far
@@ -366,7 +366,7 @@ class Climb:
         """The measured values of these rows, for the local model under noise."""
         book, values = self._book, self._book.known.values[rows]
         slopes = [book.transform.variance(1.0, value) for value in values.tolist()]
-        seen, noises = book.seen()
+        seen, noises = book.beliefs.seen()
         weights = noises[rows] / max(float(noises[rows].mean()), 1e-300)
         return Measured(values, seen[rows], 0.5 * np.log(np.maximum(slopes, 1e-300)), weights)
 

@@ -78,7 +78,7 @@ class Demand:
         It is -inf if none of them is feasible.
         """
         known = self._book.known
-        g, feasible = self._book.believed_g(), known.feasible
+        g, feasible = self._book.beliefs.g(), known.feasible
         if rows is not None:
             g, feasible = g[rows], feasible[rows]
         if not feasible.any():
@@ -97,7 +97,7 @@ class Demand:
         book = self._book
         if book.tol is None or not (feasible := book.known.feasible).any():
             return -inf
-        return float(book.transform(float(book.believed()[feasible].max()) + book.tol))
+        return float(book.transform(float(book.beliefs.values()[feasible].max()) + book.tol))
 
     def is_dull(self, X: Array) -> NDArray[np.bool_]:
         """Whether each row of X is expected to have the very value of the best point.
@@ -123,7 +123,7 @@ class Demand:
         if self._book.several:
             return None
         known = self._book.known
-        best = int(known.order(self._book.believed())[0])
+        best = int(known.order(self._book.beliefs.values())[0])
         tied: NDArray[np.bool_] = known.values == known.values[best]
         count = int(tied.sum())
         few = count < self._constants.flat[0] or count < self._constants.flat[1] * known.t

@@ -129,7 +129,7 @@ class Fits:
     def _begin(self) -> None:
         """Begin a climb at the best point that has no better one nearby."""
         known, first = self._book.known, self._first is None
-        order = known.order(self._book.believed())
+        order = known.order(self._book.beliefs.values())
         free = seen(known.R[order]) & ~np.isin(order, list(self._own))
         for place in np.flatnonzero(free)[:_KEPT].tolist():
             row = int(order[place])
@@ -157,7 +157,7 @@ class Fits:
         if self._crawling is not None and self._crawling is not ended:
             self._go_on()
             return
-        best = int(self._book.known.order(self._book.believed())[0])
+        best = int(self._book.known.order(self._book.beliefs.values())[0])
         self._crawling = None if ended.over or ended.best != best else ended
         self._rested, self._scouted = self._others, 0
 
@@ -176,9 +176,10 @@ class Fits:
         if not self._scouting or self._in_vain == news:
             return None
         X, _ = self._promising()
+        ahead = self._book.grades.ahead(X)
         for i, x in enumerate(X):
             new = self._book.is_new(x, 4.0 * domain.finest) and domain.allowed(x)
-            if new and self._book.ahead(X).can_meet(i) and not self._failures.expects(x[None])[0]:
+            if new and ahead.can_meet(i) and not self._failures.expects(x[None])[0]:
                 self._scouted += 1
                 return Step(x, top=False)
         self._in_vain = news
@@ -190,7 +191,7 @@ class Fits:
         rows = np.flatnonzero(seen(known.R))
         if len(rows) < 2:
             return np.empty((0, domain.dim)), np.empty(0)
-        rows = np.sort(known.order(self._book.believed(), rows)[: constants.most])
+        rows = np.sort(known.order(self._book.beliefs.values(), rows)[: constants.most])
         F = domain.features(known.X[rows])
         learns = known.t >= constants.growth * self._learned
         survey = Survey(F, known.R[rows], self._lengths, learns)
@@ -221,7 +222,7 @@ class Fits:
         X, least = self._promising()
         apart = np.abs(X - self._book.known.X[ascent.best]).max(1)
         far = apart >= 0.5 * self._near
-        return bool((least[far] < -self._book.believed()[ascent.best]).any())
+        return bool((least[far] < -self._book.beliefs.values()[ascent.best]).any())
 
     def judge(self, step: Step, better: bool, row: int | None) -> None:
         """Adapt the climb, and end it if it crawls or cannot win."""
@@ -244,7 +245,7 @@ class Fits:
     def _cannot_win(self, step: Step) -> bool:
         """Whether gains as large as the last one would not make a climb the best."""
         note: Foreseen = step.note
-        f = self._book.believed()
+        f = self._book.beliefs.values()
         best = int(self._book.known.order(f)[0])
         behind = float(f[best] - f[note.ascent.best])
         return note.gain > 0.0 and self._constants.lost * note.ascent.gained < behind

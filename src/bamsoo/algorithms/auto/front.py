@@ -191,7 +191,7 @@ class Front:
 
     def _new_gain(self) -> Gain | None:
         book, known = self._book, self._book.known
-        F = book.believed_columns()[known.feasible]
+        F = book.beliefs.columns()[known.feasible]
         if not len(F):
             return None
         if len(out := book.pending):
@@ -223,7 +223,7 @@ class Front:
 
     def _worth(self, x: Array) -> bool:
         """Whether the front does not dominate the optimistic values at a point."""
-        if not self._book.ahead(x[None]).can_meet(0):
+        if not self._book.grades.ahead(x[None]).can_meet(0):
             return False
         gain = self._gain()
         if gain is None:
@@ -319,7 +319,7 @@ class Front:
         """A point of the front from which a short step is taken; None if no axis is continuous."""
         if not self._domain.continuous:
             return None
-        X, F = self._book.known.X, self._book.believed_columns()
+        X, F = self._book.known.X, self._book.beliefs.columns()
         rows = np.flatnonzero(self._book.known.feasible)
         rows = rows[non_dominated(F[rows])]
         return np.asarray(X[rows[self._rng.integers(len(rows))]])
@@ -341,7 +341,7 @@ class Front:
     def _drawn(self) -> Array:
         """Candidates: neighbours of good points, mixtures of them, and points in leaves."""
         book = self._book
-        F = book.believed_columns()[book.known.feasible]
+        F = book.beliefs.columns()[book.known.feasible]
         front = int(non_dominated(F).sum()) if len(F) else 0
         found = self._candidates.around(self._domain.pin(book.known.X[book.ranked()]), front)
         found = found[[self._domain.allowed(x) for x in found]]

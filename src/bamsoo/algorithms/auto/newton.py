@@ -207,7 +207,7 @@ class Newton(Climb):
     def judge(self, step: Step, better: bool, row: int | None) -> None:
         """Adapt the trust region of the climb that took a step."""
         (ascent, gain, length, radius), newton = step.note, self._newton
-        known, f = self._book.known, self._book.believed()
+        known, f = self._book.known, self._book.beliefs.values()
         better, gained = False, 0.0
         if row is not None and seen(known.R[row]):
             gained = float(f[row] - f[ascent.best])

@@ -8,7 +8,8 @@ import numpy as np
 from ...base.typing import Array
 from ...model.gp import Posterior
 from ...space.axes import Domain
-from ..book import Ahead, Book
+from ..book import Book
+from ..grades import Ahead
 from ..search import Waiting
 from ..tree import Tree
 from .climb import Shared
@@ -97,8 +98,8 @@ class One:
         width = float(prior.calibrations[0]) * self.width.now
         book.learn_limits(width)
         if prior.update():
-            book.width = float(prior.calibrations[0]) * self.width.now
-            book.rebound()
+            book.grades.width = float(prior.calibrations[0]) * self.width.now
+            book.grades.rebound()
         self._shared.rough = prior.rough
         rows = max(book.t, 1) * (1 + book.known.count)
         self._patience = min(self._longest, max(self._constants.work // rows, 1))
@@ -110,7 +111,7 @@ class One:
         """Look at the children of a leaf."""
         centres = self._tree.centres(children)
         self.posterior = self._book.gps[0].at(centres)
-        self._ahead, self._dull = self._book.ahead(centres), self._demand.is_dull(centres)
+        self._ahead, self._dull = self._book.grades.ahead(centres), self._demand.is_dull(centres)
 
     def judge(self, i: int, child: int) -> tuple[bool, float]:
         """Whether a child is worth an evaluation, and its grade without one."""

@@ -129,7 +129,7 @@ class Prior:
         values = known.F[:, j]
         some = representative(known.X, values, self._learning)
         if book.noisy:  # points close together are what separates noise from the function
-            order = np.argsort(-book.believed_columns()[:, j], kind="stable")
+            order = np.argsort(-book.beliefs.columns()[:, j], kind="stable")
             some = spread_of(order, self._learning.most)
         given = not np.isnan(known.variances[known.final]).all()
         warp = self._warp and not given

@@ -396,7 +396,7 @@ class Schedule:
         arrived = [ticket for ticket in self._pending if ticket not in book.out]
         if not arrived:
             return
-        f, g, missed = book.believed(), book.believed_g(), book.known.missed
+        f, g, missed = book.beliefs.values(), book.beliefs.g(), book.known.missed
         least = self._demand.small * float(g.std())
         for ticket in arrived:
             pending = self._pending.pop(ticket)
@@ -436,7 +436,7 @@ class Schedule:
         Independent choices take turns.
         """
         X, domain = self._book.known.X, self._domain
-        order = self._book.known.order(self._book.believed())
+        order = self._book.known.order(self._book.beliefs.values())
         best = int(order[0])
         path: Path = ()
         axes = [a for a in domain.opening if domain.conditions[a] is None]
