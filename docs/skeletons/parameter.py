@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from bamsoo.errors import SpaceError
-from bamsoo.space.axes import Axis, Steps
+from bamsoo.space.axes import Axis, Discrete
 from bamsoo.space.parameters import Parameter
 
 
@@ -47,7 +47,7 @@ class Ordinal(Parameter):
 
     def axis(self, finest: float) -> Axis:
         """Ordered values: a search splits them in the middle, and neighbours are alike."""
-        return Steps(len(self.options))
+        return Discrete(len(self.options))
 
     @classmethod
     def from_entry(cls, given: Any) -> Parameter:
