@@ -16,9 +16,9 @@ from bamsoo.errors import SettingsError
 from bamsoo.space import Constraints, Space
 from bamsoo.space.axes import (
     Continuous,
+    Discrete,
     Domain,
     Options,
-    Steps,
     cube,
 )
 
@@ -188,8 +188,8 @@ def test_drawn_points_lie_in_their_cells_and_on_the_domain(seed, path):
 
 
 small_axes = st.one_of(
-    st.builds(Steps, st.integers(1, 5)),
-    st.builds(Steps, st.integers(1, 5), st.integers(1, 3)),
+    st.builds(Discrete, st.integers(1, 5)),
+    st.builds(Discrete, st.integers(1, 5), st.integers(1, 3)),
     st.builds(Options, st.integers(1, 4)),
 )
 
@@ -219,7 +219,7 @@ def test_a_tree_over_a_finite_space_comes_down_to_its_points(axes, k):
 
 
 def test_whole_numbers_are_cut_between_them():
-    tree = Tree(Domain((Steps(7),)), 2)
+    tree = Tree(Domain((Discrete(7),)), 2)
     tree.set(0, 0.0, Status.EVALUATED)
     assert tree.x[0, 0] == 3.5 / 7  # the number 3 of 0..6
     children = list(tree.split(0))
@@ -262,3 +262,12 @@ def test_a_tree_with_a_generator_draws_its_points():
         at_centres = tree.centres(children) == 0.5 * (tree.low + tree.high)[children]
         assert at_centres.all() != tree.drawn
     assert (centred.drawn, drawn.drawn) == (False, True)
+
+
+def test_a_tree_gives_up_after_a_thousand_cells_in_a_row_without_an_allowed_point():
+    region = Constraints(Space([(0.0, 1.0)]), [lambda x: False]).region()
+    tree, leaf = Tree(replace(cube(1), region=region), 2), 0
+    while not tree.gave_up:
+        tree.split(leaf)
+        leaf += 1
+    assert 1000 < len(tree) <= 1002

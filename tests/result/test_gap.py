@@ -208,7 +208,7 @@ def test_points_between_those_of_a_front_may_add_to_it():
         def upper(self, U):
             return 2.0 - np.abs(U[:, 0] - 0.4)
 
-        def candidates(self):
+        def everywhere(self):
             return np.array([[0.0]])
 
         def gain(self, best, at):
@@ -276,3 +276,20 @@ def test_a_bound_of_a_given_prior_that_says_less_than_the_values_is_a_number_tha
     assert r.shown_gap == inf
     near = bamsoo.minimize(lambda x: 1e3 * x[0], [(0, 1)], 12, algorithm="bamsoo")
     assert near.shown_gap == near.gap
+
+
+def test_a_climb_that_ends_lower_changes_nothing():
+    class Lost(Bounds):
+        def __init__(self):
+            pass
+
+        def everywhere(self):
+            return np.array([[0.1], [0.4], [0.9]])
+
+        def upper(self, U):
+            return 1.0 - np.abs(U[:, 0] - 0.5)
+
+        def _climb(self, u):
+            return np.array([0.0])
+
+    assert Lost().top.tolist() == [[0.4]]

@@ -174,3 +174,18 @@ def test_an_allowed_point_is_looked_for_nearby_before_it_is_looked_for_everywher
     centre = np.full(10, 0.5)
     outside = region([(0, 1)] * 10, lambda x: bool(np.abs(x - 0.5).max() > 0.1))
     assert 0.1 < np.abs(outside.near(centre) - centre).max() <= 0.25
+
+
+def test_in_a_narrow_cell_derivatives_are_taken_inside_it():
+    seen = []
+
+    def curved(x):
+        seen.append(float(x[0]))
+        return (x[0] - 0.5004) ** 2 + (x[1] - 0.5) ** 2
+
+    there = region([(0, 1)] * 2, NonlinearConstraint(curved, 0.01, 0.0100001))
+    seen.clear()
+    low, high = np.array([0.5, 0.0]), np.array([0.5 + 1e-5, 1.0])
+    found = there.find(low, high, np.array([0.500004, 0.58]), 32)
+    assert found.x is not None
+    assert 0.5 <= min(seen) < max(seen) <= high[0]

@@ -130,3 +130,10 @@ def test_steps_keep_a_margin_from_a_constraint_that_is_hard_to_predict():
 
     runs = [bamsoo.minimize(f, [(0, 1)] * 4, 50, seed=s, constraints=["edge"]) for s in range(2)]
     assert sum(r.feasible.sum() for r in runs) >= 34  # of 100; 29 without margins
+
+
+def test_a_constraint_that_is_always_zero_is_predicted_to_be_zero():
+    Z, z = points(), np.array([0.2, 0.9])
+    model, scales = fitted(Z, [Z[:, 0], np.zeros(len(Z))], CENTRE, SCALES)
+    assert_allclose(model.values(z)[1], 0.0, atol=1e-12)
+    assert scales[1].size == 1.0

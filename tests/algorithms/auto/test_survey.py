@@ -41,3 +41,10 @@ def test_constant_and_missing_residuals():
     X = np.random.default_rng(2).random((4, 2))
     mean, _ = Survey(X, np.full((4, 3), [2.0, np.nan, 1.0])).sums(X)
     assert_allclose(mean, 5.0, rtol=1e-6)
+
+
+def test_lengths_about_which_the_values_say_nothing_go_to_usual_ones():
+    X, R = np.array([[0.3, 0.6]]), np.array([[1.0, 2.0]])
+    usual = Survey(X, R).lengths
+    assert_allclose(Survey(X, R, 4.0 * usual).lengths, usual, rtol=0.6)
+    assert_allclose(Survey(X, R, usual / 4.0).lengths, usual, rtol=0.6)

@@ -135,3 +135,9 @@ def test_no_value_is_lost_and_none_counts_where_it_was_not_measured(rows, severa
     if here and not several:
         assert r.fun == min(here)
     assert {p["d"] for p in r.X} == {d for _, d, _ in rows}
+
+
+def test_the_options_of_a_fixed_parameter_are_those_that_it_had():
+    assert WAS["mode"].options == ("fast", "exact", 1)
+    assert Fixed("fast").options == ("fast",)
+    assert Fixed(2.0).options is WAS["d"].options is None
