@@ -12,9 +12,9 @@ from bamsoo.kernels import Matern32, Matern52, Matern72, SquaredExponential
 from bamsoo.model.gp import GP
 from bamsoo.space.axes import (
     Continuous,
+    Discrete,
     Domain,
     Options,
-    Steps,
 )
 
 KERNELS = [SquaredExponential, Matern32, Matern52, Matern72]
@@ -172,7 +172,7 @@ def test_different_options_are_equally_far_apart_to_the_gp():
 
 
 def test_gradients_follow_the_ordered_axes_alone():
-    domain = Domain((Options(3), Continuous(), Steps(50)))
+    domain = Domain((Options(3), Continuous(), Discrete(50)))
     gp = GP(bamsoo.kernels.Matern52([0.9, 0.4, 0.6]), 3, domain=domain)
     rng = np.random.default_rng(0)
     for i in range(7):

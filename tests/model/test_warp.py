@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 from bamsoo.model.prior import PriorConstants
-from bamsoo.model.warp import Bent, Centred, Linear, candidates, deviation
+from bamsoo.model.warp import Bent, Centred, Linear, alternatives, deviation
 
 
 @given(
@@ -15,7 +15,7 @@ from bamsoo.model.warp import Bent, Centred, Linear, candidates, deviation
     extra=st.lists(st.floats(-1e6, 1e6), min_size=2, max_size=5, unique=True),
 )
 def test_transforms_never_change_the_order_of_values(values, extra):
-    for transform, log_slope in candidates(np.array(values), PriorConstants().bends):
+    for transform, log_slope in alternatives(np.array(values), PriorConstants().bends):
         assert np.isfinite(log_slope)
         everything = np.sort([*values, *extra])
         moved = np.array([transform(v) for v in everything.tolist()])
@@ -27,7 +27,7 @@ def test_transforms_never_change_the_order_of_values(values, extra):
 
 def test_the_slopes_of_transforms_are_their_derivatives():
     values = np.array([-3.0, -1.0, 0.5, 2.0, 7.0])
-    found = list(candidates(values, PriorConstants().bends))
+    found = list(alternatives(values, PriorConstants().bends))
     assert len(found) == 4
     for transform, log_slope in found:
         step = 1e-6
@@ -37,7 +37,7 @@ def test_the_slopes_of_transforms_are_their_derivatives():
 
 
 def test_constant_values_are_not_warped():
-    assert len(list(candidates(np.full(6, 3.0), PriorConstants().bends))) == 1
+    assert len(list(alternatives(np.full(6, 3.0), PriorConstants().bends))) == 1
 
 
 def test_transforms_scale_a_variance_by_the_square_of_their_slope():

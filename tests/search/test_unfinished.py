@@ -97,7 +97,7 @@ def test_without_steps_and_levels_every_evaluation_is_finished():
     assert unfinished.instead(evaluation) is None
     assert not unfinished.left([])
     assert unfinished.first(trial.point, False) == trial.point.at_top == trial.point
-    assert unfinished.known(trial.point) is evaluation
+    assert unfinished.evaluation(trial.point) is evaluation
     assert not unfinished.judge(0, 1, (5.0,)).stop
 
 

@@ -4,13 +4,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bamsoo.space.axes import (
+    Discrete,
     Options,
-    Steps,
 )
 
 steps = st.one_of(
-    st.builds(Steps, st.integers(1, 10**6)),
-    st.builds(Steps, st.integers(1, 10**6), st.integers(1, 10**6)),
+    st.builds(Discrete, st.integers(1, 10**6)),
+    st.builds(Discrete, st.integers(1, 10**6), st.integers(1, 10**6)),
     st.builds(Options, st.integers(1, 50)),
 )
 

@@ -37,12 +37,12 @@ class Estimate:
 class Estimates:
     """All estimates of a search, and which of them it recommends.
 
-    It recommends the candidate with the highest mean. Until the search names its candidates, they
+    It recommends the finalist with the highest mean. Until the search names its finalists, they
     are the points with the largest number of values.
     """
 
     def __init__(self) -> None:
-        self.candidates: list[Estimate] = []
+        self.finalists: list[Estimate] = []
         self._all: list[Estimate] = []
         self._out_to: dict[int, Estimate] = {}
 
@@ -61,7 +61,7 @@ class Estimates:
 
     def recommended(self) -> Estimate | None:
         """The point recommended so far, in a search that evaluates points repeatedly."""
-        valued = [each for each in self.candidates if each.count]
+        valued = [each for each in self.finalists if each.count]
         if not valued:
             valued = [each for each in self._all if each.count]
             most = max((each.count for each in valued), default=0)

@@ -186,7 +186,7 @@ def stroquool(h_max: int, tree: Tree, book: Book) -> Search:
             best = max(ready or [0], key=rank)  # only the root, if the space has a single point
             if not barred(best):
                 finalists.append((best, Estimate(tree.centre(best))))
-        book.estimates.candidates = [estimate for _, estimate in finalists]
+        book.estimates.finalists = [estimate for _, estimate in finalists]
         for _ in range(h_max):
             for cell, estimate in finalists:
                 yield from book.sample(cell, estimate)

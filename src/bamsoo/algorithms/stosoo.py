@@ -124,14 +124,14 @@ def stosoo(settings: StoSOO, n: int, tree: Tree, book: Book) -> Search:
                     set_b(child)
                 book.n += 1
                 if h > deepest:
-                    deepest, book.estimates.candidates = h, []
+                    deepest, book.estimates.finalists = h, []
                 if h == deepest and not barred(best):
-                    book.estimates.candidates.append(estimate)
+                    book.estimates.finalists.append(estimate)
         if not acted:  # all cells of a finite space are single points: repeat them, best b first
             smallest = [node for node in smallest if not barred(node)]
             if not smallest:
                 return (yield from leftovers(tree, book))
-            book.estimates.candidates = [estimates[node] for node in smallest]
+            book.estimates.finalists = [estimates[node] for node in smallest]
             best = max(smallest, key=tree.g.__getitem__)
             yield from book.sample(best, estimates[best])
             for node in smallest:

@@ -205,7 +205,7 @@ def _run(
     return End(result, interrupt.asked, lost)
 
 
-def _rules(plan: Plan, budget: int | None, stopping: Callable[[], bool]) -> Rules:
+def _rules(plan: Plan, budget: int | None, interrupted: Callable[[], bool]) -> Rules:
     """What ends the run, and what happens when an evaluation fails."""
     return Rules(
         budget,
@@ -213,7 +213,7 @@ def _rules(plan: Plan, budget: int | None, stopping: Callable[[], bool]) -> Rule
         plan.timeout,
         on_error="fail",
         trial_timeout=None if "command" in plan.target else plan.trial_timeout,
-        stopping=stopping,
+        interrupted=interrupted,
         stop=plan.stop,
         insist="" if plan.keep_going else "--keep-going",
         patience=PATIENCE if plan.patience is None else plan.patience,

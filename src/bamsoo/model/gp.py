@@ -138,10 +138,10 @@ class GP:
         a distance of 1 before scaling. The array is changed in place.
         """
         for i in (*self._unordered, *self._arcs):
-            difference[i] = self._apart(i, difference[i])
+            difference[i] = self._distances(i, difference[i])
         return difference
 
-    def _apart(self, i: int, difference: Array) -> Array:
+    def _distances(self, i: int, difference: Array) -> Array:
         """The same for one axis, as a new array."""
         scale = float(self._scale[i])
         if i not in self._unordered and i not in self._arcs:
@@ -218,7 +218,7 @@ class GP:
         seen = self._seen(X)
         found = np.zeros((len(seen), known))
         for i in axes:
-            found += self._apart(i, self._Z[i, :known] - seen[:, i, None]) ** 2
+            found += self._distances(i, self._Z[i, :known] - seen[:, i, None]) ** 2
         return found
 
     def mean_at(self, squares: Array) -> Array:

@@ -19,7 +19,7 @@ from ..space.axes import Domain
 from .arcs import squared
 from .gp import GP
 from .learning import LEARNING, Fit, Learning, fit
-from .warp import Linear, Transform, best_above_median, candidates
+from .warp import Linear, Transform, alternatives, best_above_median
 
 
 @dataclass(frozen=True)
@@ -161,8 +161,8 @@ def learn_prior(
     noise : float or "learn", default 0.0
         The variance of the noise in a value, in the units of the values.
     transforms : callable, optional
-        Returns the transforms to try, given the values, in the form of `warp.candidates`, which is
-        the default.
+        Returns the transforms to try, given the values, in the form of `warp.alternatives`, which
+        is the default.
     variances : array, optional
         The variance of each value that has one of its own, and nan for the others.
     constants : PriorConstants, optional
@@ -178,7 +178,7 @@ def learn_prior(
         bends = constants.bends if warp else ()
         if noise == "learn":  # outliers may dominate the deviation, so best - median is the unit
             bends = tuple(bend * best_above_median(values) for bend in bends)
-        transforms = partial(candidates, bends=bends)
+        transforms = partial(alternatives, bends=bends)
     for transform, log_slope in transforms(values):
         y = np.array([transform(value) for value in values.tolist()])
         after = _after(transform, values, noise, variances, constants)

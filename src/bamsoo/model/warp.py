@@ -153,7 +153,7 @@ class Shifted:
         return self.of.variance(noise, value - self.origin)
 
 
-def candidates(values: Array, bends: Sequence[float]) -> Iterator[tuple[Transform, float]]:
+def alternatives(values: Array, bends: Sequence[float]) -> Iterator[tuple[Transform, float]]:
     """Transforms to mean 0 and standard deviation 1: a linear one, then one for each bend.
 
     Each comes with the sum of the logarithms of its slopes at the values. With that added, the log

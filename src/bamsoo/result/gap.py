@@ -174,14 +174,14 @@ class Bounds:
     @cached_property
     def top(self) -> Array:
         """The point with the largest bound among those that may be feasible, as a row."""
-        points = self.candidates()
+        points = self.everywhere()
         bounds = self.upper(points)
         largest = np.argsort(-bounds, kind="stable")[:CLIMBS]
         climbed = np.array([self._climb(points[i]) for i in largest])
         points = np.concatenate([points[largest[:1]], climbed])
         return points[[int(self.upper(points).argmax())]]
 
-    def candidates(self) -> Array:
+    def everywhere(self) -> Array:
         """Points all over the space at which every constraint may be met.
 
         The known points are among them, because the feasible part of a leaf may be small. If none
@@ -278,7 +278,7 @@ def left_to_gain(
     """
     domain = bounds[0].predictor.space.domain
     between = [domain.snap(0.5 * (a + b)) for a, b in pairwise(known_at)]
-    points = np.vstack([bounds[0].candidates(), known_at, *between])
+    points = np.vstack([bounds[0].everywhere(), known_at, *between])
     upper = np.stack([each.predictor.values(each.upper(points)) for each in bounds], axis=1)
     Y, known = (scaled(each, reference, front.max(0)) for each in (upper, front))
     zero = np.zeros(Y.shape[1])

@@ -71,7 +71,7 @@ class Rules:
     budget, target, timeout, callback, on_error, trial_timeout
         As in `minimize`; the budget includes the evaluations of earlier runs of a study. If it is
         None, it becomes infinite, and the run ends by the timeout or by a rule.
-    stopping : callable
+    interrupted : callable
         Called before each evaluation; if it returns True, no more evaluations are started.
     stop : tuple of callables
         Each is called with the result so far after each evaluation, and ends the run by returning
@@ -93,7 +93,7 @@ class Rules:
     callback: Callbacks = None
     on_error: str = "raise"
     trial_timeout: float | None = None
-    stopping: Callable[[], bool] = never
+    interrupted: Callable[[], bool] = never
     stop: tuple[Rule, ...] = ()
     insist: str = ""
     patience: float = PATIENCE
@@ -319,7 +319,7 @@ class Loop:
                 return
             self.out[trial.number] = trial
             self.taken[trial.number] = 0
-            if self.rules.stopping():  # asked again, because `ask` may have taken a while
+            if self.rules.interrupted():  # asked again, because `ask` may have taken a while
                 self.end = self.over()
                 self.abandon(trial.number)
                 return
@@ -350,7 +350,7 @@ class Loop:
             return Ending.BUDGET, self.spent()
         if self.rules.timeout is not None and time.monotonic() - self.began > self.rules.timeout:
             return Ending.TIMEOUT, f"the timeout of {self.rules.timeout:g} s has passed"
-        if self.rules.stopping():
+        if self.rules.interrupted():
             return Ending.CALLBACK, "the run was stopped"
         return None
 
@@ -423,7 +423,7 @@ class Loop:
         except Exception as error:  # raised by the function while it was closed
             _note(error, trial)
             if self.rules.on_error == "raise":
-                self.stop(error)
+                self.break_off(error)
             log.warning("trial %d was stopped, but not cleanly: %s", number, in_words(error))
         if not go_on:
             del self.out[number]
@@ -443,7 +443,7 @@ class Loop:
         if reply.error is not None and (fatal or self.rules.on_error == "raise"):
             self.out[trial.number] = trial
             _note(reply.error, trial)
-            self.stop(reply.error)
+            self.break_off(reply.error)
             return
         try:
             if self.search.steps is not None:
@@ -513,14 +513,14 @@ class Loop:
                 ended = [True]
             except BaseException as error:
                 ended = []
-                self.stop(error)
+                self.break_off(error)
             if any(ended):
                 self.end, self.at_once = (Ending.CALLBACK, "the callback ended the run"), True
         if not self.at_once:
             try:
                 end = self.target_reached() or self.ruled()
             except BaseException as error:
-                self.stop(error)
+                self.break_off(error)
             else:
                 self.end, self.at_once = end or self.end, end is not None
 
@@ -575,7 +575,7 @@ class Loop:
         elif log.isEnabledFor(logging.DEBUG):
             log.debug("trial %d at %s: %r", trial.number, trial.params, reply.value)
 
-    def stop(self, error: BaseException) -> None:
+    def break_off(self, error: BaseException) -> None:
         """End the run with this exception, unless there is one already, after telling replies."""
         self.raised = self.raised or error
         self.at_once = True

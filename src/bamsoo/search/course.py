@@ -344,7 +344,7 @@ class Course:
         With `again`, a known value is no answer.
         """
         ticket, unit = claim.ticket, claim.unit
-        known = None if again else self._unfinished.known(point)
+        known = None if again else self._unfinished.evaluation(point)
         if known is not None:
             self._arrived.append(self._outcome(ticket, unit, known))
         elif spare := self._spare.get(point):

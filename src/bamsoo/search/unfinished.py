@@ -90,7 +90,7 @@ class Unfinished:
         """The point itself or the same one at another level, whichever is pending; None if none."""
         return point if self._ledger.is_out(point) else None
 
-    def known(self, point: Point) -> Evaluation | None:
+    def evaluation(self, point: Point) -> Evaluation | None:
         """The evaluation of a point at the top; if it was dropped below it, the latest one."""
         known, top = self._ledger.at(point), point.at_top
         return self._dropped[top][1] if known is None and top in self._dropped else known

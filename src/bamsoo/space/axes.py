@@ -78,7 +78,7 @@ class Continuous(Axis):
 
 
 @dataclass(frozen=True)
-class Steps(Axis):
+class Discrete(Axis):
     """An axis of `count` ordered values, represented by the indices 0 to count - 1.
 
     Parameters
@@ -155,7 +155,7 @@ class Steps(Axis):
 
 
 @dataclass(frozen=True)
-class Options(Steps):
+class Options(Discrete):
     """An axis of `count` options, which have no order: it is split into all of them at once."""
 
     ordered: ClassVar[bool] = False
@@ -263,7 +263,7 @@ class Domain:
     def _points_on(self, i: int) -> int:
         """The number of combinations of values on an axis and on the axes that depend on it."""
         axis = self.axes[i]
-        assert isinstance(axis, Steps)
+        assert isinstance(axis, Discrete)
         below = self._below(i)
         if not below:
             return axis.count
@@ -326,9 +326,9 @@ class Domain:
         return self.canonical(np.array(point))
 
     @cached_property
-    def discrete(self) -> list[tuple[int, Steps]]:
+    def discrete(self) -> list[tuple[int, Discrete]]:
         """The discrete axes, each with its index."""
-        return [(i, axis) for i, axis in enumerate(self.axes) if isinstance(axis, Steps)]
+        return [(i, axis) for i, axis in enumerate(self.axes) if isinstance(axis, Discrete)]
 
     # --- conditions
 

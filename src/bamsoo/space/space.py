@@ -17,7 +17,7 @@ from ..base.checks import LARGEST, brief
 from ..base.guard import with_own_errors
 from ..base.typing import Array
 from ..errors import SpaceError
-from .axes import Domain, Steps
+from .axes import Discrete, Domain
 from .layout import Slot, flatten
 from .parameters import Fidelity, Fixed, Grid, Parameter, as_parameter, as_parameters, numbers
 
@@ -179,7 +179,7 @@ class Space:
             x /= self._scale
             x[self._log] = np.exp(x[self._log])
             for i in self._discrete:
-                axis, grid = self._steps(i)
+                axis, grid = self._discrete_axis(i)
                 x[i] = grid.value(axis.at(float(u[i])))
         for i in self._pinned:
             x[i] = self.fixed[i].number
@@ -200,7 +200,7 @@ class Space:
         x[self._log] = np.log(x[self._log])
         u: Array = (self._scale * x - self._start) / self._width
         for i in self._discrete:
-            axis, grid = self._steps(i)
+            axis, grid = self._discrete_axis(i)
             u[i] = axis.centre(grid.index(float(x[i])))
         u = np.clip(u, 0.0, 1.0)
         if absent is not None:
@@ -217,9 +217,9 @@ class Space:
         inner = place * self._width[i] + self._start[i]
         return float(np.exp(inner) if self._log[i] else inner / self._scale[i])
 
-    def _steps(self, i: int) -> tuple[Steps, Grid]:
+    def _discrete_axis(self, i: int) -> tuple[Discrete, Grid]:
         axis, grid = self._axes[i], self._grids[i]
-        assert isinstance(axis, Steps)
+        assert isinstance(axis, Discrete)
         assert grid is not None
         return axis, grid
 

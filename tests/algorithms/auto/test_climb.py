@@ -27,7 +27,7 @@ from bamsoo.algorithms.auto.loop import CONSTANTS
 from bamsoo.algorithms.auto.schedule import Focus
 from bamsoo.algorithms.book import Book
 from bamsoo.algorithms.search import Outcome
-from bamsoo.space.axes import Continuous, Domain, Steps, cube
+from bamsoo.space.axes import Continuous, Discrete, Domain, cube
 
 
 def climb_of(X, f, pending=()):
@@ -188,7 +188,7 @@ def test_there_is_no_edge_if_no_plane_separates_the_two_sides():
 
 def test_whole_numbers_are_rounded_alike_whatever_their_order():
     # a bowl at 3.4, 6.7 and 1.2; the sum must stay below 11.3, and the real number makes up for it
-    axes, at = [Steps(10), Steps(12), Steps(8), None], np.array([0.39, 0.6, 0.2, 0.5])
+    axes, at = [Discrete(10), Discrete(12), Discrete(8), None], np.array([0.39, 0.6, 0.2, 0.5])
     every = []
     for order in permutations(range(4)):
         whole = [(j, axes[i]) for j, i in enumerate(order) if axes[i] is not None]
@@ -251,7 +251,7 @@ def test_the_lagrangian_balances_tight_constraints_along_axes_that_are_not_at_an
 
 @pytest.mark.parametrize("rough", [False, True])
 def test_whole_numbers_are_climbed_unless_values_jump(rough):
-    domain, book = Domain((Continuous(), Steps(40))), Book()
+    domain, book = Domain((Continuous(), Discrete(40))), Book()
     book.begin()
     X = np.random.default_rng(3).random((12, 2))
     X = np.array([domain.snap(x) for x in X])

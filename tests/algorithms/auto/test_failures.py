@@ -71,7 +71,7 @@ def test_success_is_probable_near_successes_and_improbable_near_failures():
 
 def test_no_failure_is_expected_if_nothing_has_failed():
     model = failing([[0.5, 0.5]], [])
-    assert not model.known
+    assert not model.happened
     assert not model.expected_at(np.array([0.1, 0.1]))
     assert_allclose(model.success(np.zeros((3, 2))), 1.0)
 

@@ -9,7 +9,7 @@ from searches import rng
 
 from bamsoo.algorithms.auto.demand import Demand
 from bamsoo.algorithms.auto.loop import CONSTANTS
-from bamsoo.algorithms.auto.schedule import Schedule, Step, Turns
+from bamsoo.algorithms.auto.schedule import Proposal, Schedule, Turns
 from bamsoo.algorithms.book import Book
 from bamsoo.algorithms.search import Outcome
 from bamsoo.space.axes import cube
@@ -25,7 +25,7 @@ class Scripted:
 
     def propose(self, focus):
         self.asked += 1
-        return Step(np.array([(self.start + self.asked) / 1000.0]))
+        return Proposal(np.array([(self.start + self.asked) / 1000.0]))
 
     def judge(self, step, better, row):
         self.judged.append(better)

@@ -23,7 +23,7 @@ from ..book import Book
 from ..search import LOCAL
 from .line import Line, LineConstants, Move, far, near
 from .regime import Regime
-from .schedule import Focus, Step
+from .schedule import Focus, Proposal
 
 LARGEST = np.finfo(float).max ** 0.25
 """Curvatures and squares of differences of values up to this size are finite."""
@@ -115,12 +115,12 @@ def decomposed(X: Array, f: Array, first: int, constants: AxesConstants) -> Sum:
     active = np.array([np.ptp(line.g) > least for line in lines])
     tested = np.zeros((len(lines), len(lines)), dtype=bool)
     for row in tests[passed & (second > least)]:
-        tested |= apart(X[row], X[told])
+        tested |= fresh_pairs(X[row], X[told])
     tested &= active & active[:, None]
     return Sum(lines, best, told, refuted, not passed.all(), tested, int(active.sum()))
 
 
-def apart(x: Array, X: Array) -> NDArray[np.bool_]:
+def fresh_pairs(x: Array, X: Array) -> NDArray[np.bool_]:
     """For each pair of axes, whether no row of `X` has the same two coordinates there as x."""
     same = (x == X).astype(float)
     return np.asarray(same.T @ same == 0.0)
@@ -153,11 +153,11 @@ class Axes:
         self._since = domain.dim  # the number of steps since the last to the tops of all axes
         self._in_vain = 0
 
-    def judge(self, step: Step, better: bool, row: int | None) -> None:
+    def judge(self, step: Proposal, better: bool, row: int | None) -> None:
         """Count the steps in a row that did not improve."""
         self._in_vain = 0 if better else self._in_vain + 1
 
-    def propose(self, focus: Focus) -> Step | None:
+    def propose(self, focus: Focus) -> Proposal | None:
         """A step along one axis or to the tops of all, or one that shows whether there is a sum."""
         book = self._book
         exact = not book.noisy and book.known.final.all()
@@ -209,7 +209,7 @@ class Axes:
                 self._first, found = row, other
         return found
 
-    def _test(self, found: Sum) -> Step | None:
+    def _test(self, found: Sum) -> Proposal | None:
         """Of the points of known coordinates opposite to a known point, one that tests the most.
 
         Opposite means that it differs along every axis, by the coordinate that contributes most.
@@ -223,12 +223,12 @@ class Axes:
         for x in X[found.told]:
             lines = zip(x, found.lines, strict=True)
             to = np.array([u[np.where(u == here, -np.inf, g).argmax()] for here, (u, g) in lines])
-            count = int((apart(to, X[found.told]) & ~self._tested).sum())
+            count = int((fresh_pairs(to, X[found.told]) & ~self._tested).sum())
             if count > most:
                 most, best = count, to
         return self._new(best)
 
-    def _step(self, lines: list[Line]) -> Step | None:
+    def _step(self, lines: list[Line]) -> Proposal | None:
         moves = self._moved(lines)
         x = np.array([line.u[line.g.argmax()] for line in lines])
         tops = [a.top if a else u for u, (_, a, _) in zip(x.tolist(), moves, strict=True)]
@@ -264,7 +264,7 @@ class Axes:
                 old[d] = line, near(line, constants), far(line, constants)
         return old
 
-    def _new(self, x: Array) -> Step | None:
+    def _new(self, x: Array) -> Proposal | None:
         """A step, if its point is neither known nor pending."""
         new = self._book.is_new(x, 4.0 * self._domain.finest)
-        return Step(x, top=False) if new else None
+        return Proposal(x, top=False) if new else None

@@ -15,13 +15,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...base.typing import Array
-from ...space.axes import Domain, Mask, Steps
+from ...space.axes import Discrete, Domain, Mask
 from ..book import Book
 from ..search import CANDIDATE
 from ..tree import Tree
 from .demand import Demand
 from .failures import Failures
-from .schedule import Branch, Focus, Step
+from .schedule import Branch, Focus, Proposal
 from .worth import Above, Worth
 
 
@@ -89,10 +89,10 @@ class Candidates:
         self._worth = Worth(book, failures)
         self._rng, self._constants = rng, constants
 
-    def judge(self, step: Step, better: bool, row: int | None) -> None:
+    def judge(self, step: Proposal, better: bool, row: int | None) -> None:
         """Nothing is learned from single steps."""
 
-    def propose(self, focus: Focus) -> Step | None:
+    def propose(self, focus: Focus) -> Proposal | None:
         """The most promising candidate, or None if every candidate is known or pending.
 
         As long as no feasible point is known, the probability of meeting the measured constraints
@@ -124,7 +124,7 @@ class Candidates:
         least = 4.0 * self._domain.finest  # closer points may be equal after rounding
         order = self._ranked(found, self._worth.of(found, goal))
         new = (i for i in order if again or book.is_new(found[i], least))
-        return None if (i := next(new, None)) is None else Step(found[i])
+        return None if (i := next(new, None)) is None else Proposal(found[i])
 
     def promise(self, branches: Sequence[Branch]) -> Array:
         """The most that a point of each branch is expected to gain over the best value.
@@ -236,7 +236,7 @@ class Candidates:
         drawn = np.where(before, X, self._rng.random(X.shape))
         return np.array([self._domain.snap(x) for x in drawn])
 
-    def _other(self, axis: Steps, before: float, u: float) -> float:
+    def _other(self, axis: Discrete, before: float, u: float) -> float:
         """A value other than the one before.
 
         For whole numbers it is the one at u, or a neighbour if that is the value before; for

@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 
 from ...base.typing import Array
 from ...model.learning import Learning
-from ...space.axes import Domain, Steps
+from ...space.axes import Discrete, Domain
 from ..book import Book
 from ..search import LOCAL
 from .cubic import ValueScale, fitted
@@ -36,7 +36,7 @@ from .failures import Failures
 from .local import Local, LocalConstants, LocalModel, Measured, UpperBound, blind
 from .regime import FEW, Regime
 from .residuals import ResidualModel
-from .schedule import Focus, Step
+from .schedule import Focus, Proposal
 from .small import Derivatives, solved
 
 AnyModel: TypeAlias = LocalModel | UpperBound | ResidualModel
@@ -250,7 +250,7 @@ class Climb:
             return self._constants.close * dim
         return min(wished(dim, self._constants), self._constants.widest)
 
-    def judge(self, step: Step, better: bool, row: int | None) -> None:
+    def judge(self, step: Proposal, better: bool, row: int | None) -> None:
         """Adapt the trust region and the margins."""
         if not isinstance(step.note, Predicted):
             return
@@ -283,7 +283,7 @@ class Climb:
             x = self._domain.snap(0.5 * (x + here))
         return x
 
-    def propose(self, focus: Focus) -> Step | None:
+    def propose(self, focus: Focus) -> Proposal | None:
         """The top of the model, or another point if the top is pending.
 
         None if there are too few points, or if all points agree on some axis, or if the top is
@@ -297,7 +297,7 @@ class Climb:
         if not axes:
             return None
         if (probe := self._probe(focus, axes)) is not None:
-            return Step(probe, top=False)
+            return Proposal(probe, top=False)
         rest = [i for i in range(domain.dim) if i not in axes]
 
         def alike(X: Array) -> NDArray[np.bool_]:
@@ -325,14 +325,14 @@ class Climb:
         x = self._toward_success(x, here)
         length = float(np.linalg.norm(x[axes] - centre))
         if _gap(x[axes], pending) >= constants.same * length:
-            return Step(x, new=new, note=note(x))
+            return Proposal(x, new=new, note=note(x))
         bound = UpperBound(
             model,
             np.asarray(np.linalg.solve(model.S, (pending - centre).T).T, dtype=float),
         )
         other, _, new = self._top(bound, place, region.radius, fences, beside=x[axes])
         far = _gap(other[axes], np.vstack([X, pending])) > constants.same * length
-        return Step(other, top=False) if far and new else None
+        return Proposal(other, top=False) if far and new else None
 
     def _probe(self, focus: Focus, axes: list[int]) -> Array | None:
         """A step along the first axis on which all points agree that have these axes; or None.
@@ -488,13 +488,13 @@ class Climb:
         z = np.asarray(np.linalg.solve(model.S, x[axes] - centre), dtype=float)
         return x, z, bool(found)
 
-    def _whole(self, axes: list[int]) -> list[tuple[int, Steps]]:
+    def _whole(self, axes: list[int]) -> list[tuple[int, Discrete]]:
         """The axes of whole numbers among these, with their places in the list."""
         whole = dict(self._domain.discrete)
         return [(j, whole[i]) for j, i in enumerate(axes) if i in whole]
 
     def _settled(
-        self, problem: "ClimbProblem", z: Array, whole: list[tuple[int, Steps]]
+        self, problem: "ClimbProblem", z: Array, whole: list[tuple[int, Discrete]]
     ) -> list[Array]:
         """The solution with its whole numbers rounded, and the real numbers adjusted to them.
 
@@ -551,7 +551,7 @@ def _gap(x: Array, others: Array) -> float:
     return float(np.linalg.norm(others - x, axis=1).min(initial=inf))
 
 
-def _rounded(z: Array, whole: list[tuple[int, Steps]], score: Callable[[Array], float]) -> Array:
+def _rounded(z: Array, whole: list[tuple[int, Discrete]], score: Callable[[Array], float]) -> Array:
     """The point with its whole numbers rounded to the side with the smaller score.
 
     They are rounded one after the other, those that are nearly whole first.

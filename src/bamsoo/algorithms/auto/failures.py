@@ -68,7 +68,7 @@ class Failures:
         self._start: Array = np.full(domain.dim, learning.typical)
 
     @property
-    def known(self) -> bool:
+    def happened(self) -> bool:
         """Whether any evaluation has failed."""
         return bool(self._book.known.failed)
 
@@ -76,7 +76,7 @@ class Failures:
         """Rebuild the model if there are evaluations that it does not contain yet."""
         book, constants = self._book, self._constants
         total = book.t + len(book.known.failed)
-        if not self.known or total == self._seen:
+        if not self.happened or total == self._seen:
             return
         self._seen = total
         # of the successes, the latest half and an even spread of the earlier ones
@@ -107,7 +107,7 @@ class Failures:
 
     def success(self, X: Array) -> Array:
         """The probability of success at each row of `X`; never 0, so that nothing is excluded."""
-        if not self.known:
+        if not self.happened:
             return np.ones(len(X))
         self.update()
         assert self._gp is not None
@@ -136,7 +136,7 @@ class Failures:
 
     def expected_at(self, x: Array) -> bool:
         """Whether an evaluation at a point is expected to fail, given the benefit of the doubt."""
-        if not self.known:
+        if not self.happened:
             return False
         self.update()
         assert self._gp is not None

@@ -19,7 +19,7 @@ from ..book import Book
 from ..search import LOCAL
 from .failures import Failures
 from .newton import Ascent, Foreseen, Newton, seen
-from .schedule import Focus, Step
+from .schedule import Focus, Proposal
 from .survey import Survey
 
 _KEPT = 10  # candidates of each round, and for the start of a climb
@@ -161,7 +161,7 @@ class Fits:
         self._crawling = None if ended.over or ended.best != best else ended
         self._rested, self._scouted = self._others, 0
 
-    def propose(self, focus: Focus) -> Step | None:
+    def propose(self, focus: Focus) -> Proposal | None:
         """The next step; None if it has to wait for values."""
         while (ascent := self._ascent) is not None:
             step = self._newton.step(ascent)
@@ -170,7 +170,7 @@ class Fits:
             self._end()
         return self._scout()
 
-    def _scout(self) -> Step | None:
+    def _scout(self) -> Proposal | None:
         """The point where the residuals are expected to add up to the least."""
         domain, news = self._domain, (self._book.t, len(self._book.known.failed))
         if not self._scouting or self._in_vain == news:
@@ -181,7 +181,7 @@ class Fits:
             new = self._book.is_new(x, 4.0 * domain.finest) and domain.allowed(x)
             if new and ahead.can_meet(i) and not self._failures.expects(x[None])[0]:
                 self._scouted += 1
-                return Step(x, top=False)
+                return Proposal(x, top=False)
         self._in_vain = news
         return None
 
@@ -224,7 +224,7 @@ class Fits:
         far = apart >= 0.5 * self._near
         return bool((least[far] < -self._book.beliefs.values()[ascent.best]).any())
 
-    def judge(self, step: Step, better: bool, row: int | None) -> None:
+    def judge(self, step: Proposal, better: bool, row: int | None) -> None:
         """Adapt the climb, and end it if it crawls or cannot win."""
         if step.note is None:  # a scout
             return
@@ -242,7 +242,7 @@ class Fits:
             else:
                 ascent.since = 0
 
-    def _cannot_win(self, step: Step) -> bool:
+    def _cannot_win(self, step: Proposal) -> bool:
         """Whether gains as large as the last one would not make a climb the best."""
         note: Foreseen = step.note
         f = self._book.beliefs.values()

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from ...base.typing import Array
 from .climb import Climb, Fence, Place, TrustRegion
 from .residuals import ResidualModel
-from .schedule import Step
+from .schedule import Proposal
 
 _FINEST = 1e-3
 """With constraints, points within a share of the region count as the same (`ClimbConstants.known`).
@@ -129,7 +129,7 @@ class Newton(Climb):
                 return x, gain, gains
             radius *= 0.1
 
-    def step(self, ascent: Ascent) -> Step | None:
+    def step(self, ascent: Ascent) -> Proposal | None:
         """The next step of a climb; None if it is over, or has to wait for values."""
         known, domain, book, newton = self._book.known, self._domain, self._book, self._newton
         here = known.X[ascent.best]
@@ -169,10 +169,10 @@ class Newton(Climb):
         if not gains or length < newton.shortest:
             ascent.over = not len(out)
             return None
-        return Step(x, top=False, note=Foreseen(ascent, gain, length, ascent.radius))
+        return Proposal(x, top=False, note=Foreseen(ascent, gain, length, ascent.radius))
 
-    def _measuring(self, ascent: Ascent, x: Array) -> Step:
-        return Step(x, top=False, note=Foreseen(ascent, 0.0, 0.0, ascent.radius))
+    def _measuring(self, ascent: Ascent, x: Array) -> Proposal:
+        return Proposal(x, top=False, note=Foreseen(ascent, 0.0, 0.0, ascent.radius))
 
     def _along(self, model: ResidualModel, place: Place, out: Array) -> Array | None:
         """A step along the axis whose slope is known least; None if all are well known."""
@@ -204,7 +204,7 @@ class Newton(Climb):
         x = self._domain.near(place.put(end))
         return x if x is not None and self._is_new(x, place, 0.0) else None
 
-    def judge(self, step: Step, better: bool, row: int | None) -> None:
+    def judge(self, step: Proposal, better: bool, row: int | None) -> None:
         """Adapt the trust region of the climb that took a step."""
         (ascent, gain, length, radius), newton = step.note, self._newton
         known, f = self._book.known, self._book.beliefs.values()

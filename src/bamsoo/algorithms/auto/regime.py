@@ -12,6 +12,9 @@ from ..book import Book
 FEW = 4
 """With at most this many axes, the tree soon splits along each of them."""
 
+CAREFUL = 4
+"""With more axes than this, the models of measured constraints have few points for each axis."""
+
 MANY = 9
 """From this many real axes on, 4 (D + 1) steps in a row without success are most of a run."""
 
@@ -94,4 +97,4 @@ class Regime:
         The models of measured constraints then have few points for each axis, and the step after a
         success that doubles the radius usually violates a constraint.
         """
-        return self.measured and axes > FEW
+        return self.measured and axes > CAREFUL

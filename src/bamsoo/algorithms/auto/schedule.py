@@ -49,7 +49,7 @@ class Branch(NamedTuple):
     rows: NDArray[np.intp]
 
 
-class Step(NamedTuple):
+class Proposal(NamedTuple):
     """A point to evaluate."""
 
     x: Array
@@ -68,10 +68,10 @@ class Proposer(Protocol):
     def origin(self) -> str:
         """What the proposer is called where evaluations are shown."""
 
-    def propose(self, focus: Focus) -> Step | None:
+    def propose(self, focus: Focus) -> Proposal | None:
         """A new point with the options of the focus, or None if there is none."""
 
-    def judge(self, step: Step, better: bool, row: int | None) -> None:
+    def judge(self, step: Proposal, better: bool, row: int | None) -> None:
         """Learn from a step whose value has arrived, in this row, or that failed (None)."""
 
 
@@ -172,7 +172,7 @@ class Turns:
 class Pending(NamedTuple):
     """A step whose value has not arrived."""
 
-    step: Step
+    step: Proposal
     by: int
     """The index of its proposer."""
     rival: int
@@ -223,7 +223,7 @@ class Schedule:
         self._proposers, self._promise = [*climbs, candidates, leader], promise
         self._candidates, self._leader = len(climbs), len(climbs) + 1
         self._fit = fit
-        self._fitting: dict[int, Step] = {}  # pending steps of fits
+        self._fitting: dict[int, Proposal] = {}  # pending steps of fits
         self._turns: dict[Path, Turns] = {}
         self._pending: dict[int, Pending] = {}
         self._news = 0, 0

@@ -10,7 +10,7 @@ import numpy as np
 from ...base.checks import brief
 from ...base.simple import made, option_to_json
 from ...errors import SpaceError
-from ..axes import Axis, Pinned, Steps
+from ..axes import Axis, Discrete, Pinned
 from .given import equal, single
 from .interval import Grid
 from .parameter import Parameter, parameter_from_json, parameter_to_json
@@ -160,7 +160,7 @@ class Fixed(Parameter):
         """An axis on which a search has one place."""
         assert self.was is not None
         grid, axis = self.was.grid(), self.was.axis(finest)
-        if grid is None or not isinstance(axis, Steps):
+        if grid is None or not isinstance(axis, Discrete):
             return Pinned(place=self.place)
         options = 0 if axis.ordered else axis.count
         return Pinned(place=axis.centre(grid.index(self.number)), options=options)

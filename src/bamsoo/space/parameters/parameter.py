@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 from ...base.checks import brief
 from ...base.simple import made, option_from_json, option_to_json, plain
 from ...errors import SpaceError, StudyError
-from ..axes import Axis, Continuous, Steps
+from ..axes import Axis, Continuous, Discrete
 from .given import equal, single
 from .interval import Grid
 
@@ -180,7 +180,7 @@ class Parameter:
     def axis(self, finest: float) -> Axis:
         """The axis of the cube. On a continuous one, `finest` is the smallest step that counts."""
         grid = self.grid()
-        return Continuous(finest) if grid is None else Steps(grid.count)
+        return Continuous(finest) if grid is None else Discrete(grid.count)
 
     def loosened(self) -> "Parameter":
         """The same parameter without steps, and without what its options open."""

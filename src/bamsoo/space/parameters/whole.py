@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 from ...base.checks import brief
 from ...errors import SpaceError
-from ..axes import Axis, Steps
+from ..axes import Axis, Discrete
 from .interval import Grid, check_interval, check_step, off_the_grid, written
 from .parameter import Parameter
 
@@ -66,7 +66,7 @@ class Int(Parameter):
     def axis(self, finest: float) -> Axis:
         """Ordered values; with `log`, their intervals are as long as on a logarithmic scale."""
         grid = self.grid()
-        return Steps(grid.count, grid.first if self.log else None)
+        return Discrete(grid.count, grid.first if self.log else None)
 
     def why_not(self, number: float, nearest: float) -> str:
         """In words, why a number within the ends is no value."""
