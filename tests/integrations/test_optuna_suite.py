@@ -14,9 +14,9 @@ pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("quiet_optuna")]
 
 
 class TestOptunasOwnSuite(suite.BasicSamplerTestCase, suite.RelativeSamplerTestCase):
-    @pytest.fixture(params=["auto", "soo"])
-    def sampler(self, request):
-        return partial(BaMSOOSampler, request.param, seed=0)
+    @pytest.fixture
+    def sampler(self):
+        return partial(BaMSOOSampler, seed=0)
 
 
 class TestOptunasSuiteForSeveralObjectives(suite.MultiObjectiveSamplerTestCase):
