@@ -30,5 +30,5 @@ def test_candidates_are_recommended_by_their_means_and_otherwise_points_with_mos
     ):
         told(estimates, ticket, each, value)
     assert estimates.recommended() is often
-    estimates.candidates = [poor]
+    estimates.finalists = [poor]
     assert estimates.recommended() is poor
