@@ -59,3 +59,21 @@ def test_a_point_outside_the_range_is_named(here):
     code, said = run("evaluate", "--points", "p.csv", "--param", "x:0:1", "--", "echo", "{x}")
     assert code == 2
     assert "p.csv: row 2: " in said
+
+
+def test_a_study_keeps_the_ranges_of_its_first_table(here):
+    (here / "p.csv").write_text("x,n,mode\n0.5,3,fast\n0.25,1,exact\n")
+    evaluated()
+    (here / "p.csv").write_text("x,n,mode\n0.5,3,fast\n2,1,exact\n")
+    assert "bamsoo fork run.db NEW --param makes" in " ".join(evaluated(code=2).split())
+    bamsoo_("fork", "run.db", "wide.db", "--param", "x:0:2")
+    evaluated(study="wide.db")
+    assert (here / "log").read_text() == 3 * "run\n"  # what it knew is not evaluated again
+
+
+def test_a_column_that_is_no_parameter_is_left_out(here):
+    (here / "p.csv").write_text("x,n,mode,name\n0.5,3,fast,A\n0.25,1,exact,B\n")
+    assert "if the column is not a parameter, give --ignore name" in evaluated(code=2)
+    assert "has no column 'names' to ignore" in evaluated("--ignore", "names", code=2)
+    evaluated("--ignore", "name")
+    assert [list(t.params) for t in trials()] == [["x", "n", "mode"]] * 2

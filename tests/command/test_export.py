@@ -12,7 +12,7 @@ import bamsoo
 from bamsoo import Study
 from bamsoo.run.known import read_csv
 
-from command_line import bamsoo_, refused, trials
+from command_line import bamsoo_, refused, shell, trials
 
 
 def test_an_export_is_in_the_format_that_its_name_says():
@@ -95,3 +95,10 @@ def test_a_repair_is_named_after_its_study_unless_a_name_is_given(study):
     assert bamsoo_("repair", "run.db").startswith("run-repaired.db: ")
     assert bamsoo_("repair", "run.db", "-o", "other.db").startswith("other.db: ")
     assert bamsoo_("repair", "nothing.db", code=2).startswith("bamsoo: ")
+
+
+def test_an_export_names_the_directories_that_are_kept():
+    shell("echo cost: $0", "--workdir", "work", "--objective", "cost", "--keep", "best")
+    rows = list(csv.DictReader(bamsoo_("export", "run.db").splitlines()))
+    named = [row["extra:workdir"] for row in rows if row["extra:workdir"]]
+    assert [Path(name).name for name in named] == [place.name for place in Path("work").iterdir()]

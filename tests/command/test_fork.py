@@ -177,3 +177,30 @@ def test_how_failures_are_met_may_change_with_resume(here):
     said = bamsoo_("resume", "run.db", "--budget", "30", "--fatal-failures", "2", code=3)
     assert "2 evaluations in a row failed with the same reason" in said
     assert "to evaluate again what has failed, first: bamsoo retry run.db" in said
+
+
+def test_the_error_names_what_changed_of_the_program_too(here):
+    (here / "in.tpl").write_text("{x}")
+    old = ("--param", "x:0.1:0.7", "--budget", 2, "--study", "run.db", "--objective", "cost")
+    bamsoo_("minimize", *old, "--template", "in.tpl", "--", "sh", "-c", "echo cost: $(cat in.tpl)")
+    (here / "in.tpl").write_text("{x} {y}")
+    program = ("--record", "y", "--", "sh", "-c", "echo y: {y}; echo cost: $(cut -c1-3 in.tpl)")
+    said = refused(
+        "minimize", *old, "--param", "y:0.1:0.30000001", "--template", "in.tpl", *program
+    )
+    assert "or in Python" in said
+    command = re.search(r"(bamsoo fork .*), or in Python", said)[1]
+    assert "--param y:0.1:0.30000001 --fill y=VALUE --record y -- sh -c 'echo y: " in command
+    bamsoo_(*shlex.split(command.replace("VALUE", "0.2"))[1:])
+    bamsoo_("resume", "run-2.db", "--yes")
+    assert [t.params["y"] for t in trials("run-2.db")][:2] == [0.2, 0.2]
+    assert all("y" in t.extras for t in trials("run-2.db") if t.number is not None)
+
+
+def test_a_study_of_optuna_is_to_be_imported(here):
+    optuna = pytest.importorskip("optuna")
+    old = optuna.create_study(storage="sqlite:///optuna.db")
+    old.optimize(lambda trial: trial.suggest_float("x", 0, 1), 2)
+    said = refused("fork", "optuna.db", "new.db")
+    assert "is a study of Optuna" in said
+    assert "--import optuna.db" in said

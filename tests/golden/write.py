@@ -13,6 +13,7 @@ import rounding
 
 rounding.fix()
 
+from golden import changes  # noqa: E402
 from golden.runs import RUNS, STORED, first_difference, made, store, stored  # noqa: E402
 
 
@@ -28,7 +29,9 @@ def main() -> None:
     print(f"{changed} of {len(RUNS)} runs differ")
     if "--check" not in sys.argv:
         store(runs)
-        print(f"wrote {STORED}, {STORED.stat().st_size} bytes")
+        changes.store()
+        for file in (STORED, changes.STORED):
+            print(f"wrote {file}, {file.stat().st_size} bytes")
 
 
 if __name__ == "__main__":

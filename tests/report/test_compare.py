@@ -85,9 +85,19 @@ def test_what_cannot_be_compared_is_refused(tmp_path):
     two = made(tmp_path / "b.db", [1.0], direction="maximize")
     with pytest.raises(SettingsError, match="only studies with the same objectives"):
         compare([one, two], tmp_path / "page.html")
+    four = made(tmp_path / "d.db", [1.0], objectives=["cost"])
+    five = made(tmp_path / "e.db", [1.0], objectives=["weight"])
+    with pytest.raises(SettingsError, match="only studies with the same objectives"):
+        compare([four, five], tmp_path / "page.html")
     with pytest.raises(SettingsError, match="2 to 8 studies can be compared, got 1"):
         compare([one])
     bamsoo.minimize(lambda x: x[0], [(0, 1)], 2, study=tmp_path / "c.db")
     (tmp_path / "page.html").write_text("something else")
     with pytest.raises(SettingsError, match="is not a report"):
         compare([one, tmp_path / "c.db"], tmp_path / "page.html")
+
+
+def test_a_value_without_a_name_is_compared_with_one_that_has_a_name(tmp_path):
+    two = made(tmp_path / "a.db", [2.0]), made(tmp_path / "b.db", [1.0], objectives=["cost"])
+    text = compare(two, tmp_path / "page.html").read_text()
+    assert '<th scope="row">cost</th><td>2</td><td>1</td>' in text

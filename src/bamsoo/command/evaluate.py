@@ -11,6 +11,7 @@ import click
 from ..base.defaults import DIRECTION
 from ..errors import SettingsError, SpaceError
 from ..run.cells import Cells, is_empty
+from ..run.command import UnusedError
 from ..space import Choice, Int, Point, Real, Space
 from ..study import Study
 from ..study.backends import exists
@@ -20,7 +21,7 @@ from .options import json_option
 from .plan import execute
 from .settings import Plan, all_options, chosen
 
-OTHERS = ("budget", "x0", "given", "fill", "ignore", "stalled", "gap", "goal")
+OTHERS = ("budget", "x0", "given", "fill", "stalled", "gap", "goal")
 """Settings of a search that a list of points has no use for."""
 
 
@@ -43,20 +44,23 @@ def evaluate(
     TARGET, the command after -- and the options are those of bamsoo minimize. Without --param, the
     range of a parameter is that of its column. Points that the study has already are not evaluated
     again, so the same command continues after an interrupt; bamsoo minimize --study continues with
-    a search.
+    a search. --ignore NAME leaves a column out that is not a parameter, such as a comment.
 
     \b
     bamsoo evaluate --points designs.csv --study run.db --workers 4 --objective cost \\
         -- ./simulate {x} {y}
     """  # noqa: D301 (click reads the \\b)
-    rows = _read(points)
     given: Any = parameters.parse_space(options["space"])
     settings = chosen(options, {})
+    rows = _read(points, settings.pop("ignore"))
     study, known = settings["study"], 0
     if study is not None and exists(study):
         with Study.open(study, readonly=True) as opened:
             space = Space(given) if given else opened.space
-            table = _points(points, rows, space)
+            way = (
+                "" if given else f"; bamsoo fork {study} NEW --param makes a study of other ranges"
+            )
+            table = _points(points, rows, space, way)
             known = len(opened.ledger.trials)
             new = [p for p in table if opened.ledger.is_new(Point.given(space, p))]
     else:
@@ -71,11 +75,16 @@ def evaluate(
         "x0": tuple(new),
         "budget": known + len(new),
     }
-    ctx.exit(execute(Plan(**settings), as_json))
+    try:
+        code = execute(Plan(**settings), as_json)
+    except UnusedError as error:
+        way = f"if the column is not a parameter, give --ignore {error.name}"
+        raise SettingsError(f"{error}; {way}") from None
+    ctx.exit(code)
 
 
-def _read(path: str) -> list[dict[str, str]]:
-    """The rows of a table, as texts."""
+def _read(path: str, ignore: Sequence[str]) -> list[dict[str, str]]:
+    """The rows of a table, as texts, without some of the columns."""
     try:
         with Path(path).open(encoding="utf-8-sig", newline="") as file:
             reader = csv.DictReader(file)
@@ -87,17 +96,22 @@ def _read(path: str) -> list[dict[str, str]]:
     ragged = next((i for i, row in enumerate(rows, 1) if None in row or None in row.values()), None)
     if ragged is not None:
         raise SettingsError(f"{path}: row {ragged} does not have one cell per column")
-    return rows
+    for name in ignore:
+        if name not in rows[0]:
+            raise SettingsError(f"{path}: has no column {name!r} to ignore, only {list(rows[0])}")
+    return [{name: cell for name, cell in row.items() if name not in ignore} for row in rows]
 
 
-def _points(path: str, rows: Sequence[Mapping[str, str]], space: Space) -> list[dict[str, Any]]:
-    """The points of a table, each once."""
+def _points(
+    path: str, rows: Sequence[Mapping[str, str]], space: Space, otherwise: str = ""
+) -> list[dict[str, Any]]:
+    """The points of a table, each once; `otherwise` is the way out for one that does not fit."""
     cells, found = Cells(space), dict[Point, dict[str, Any]]()
     for i, row in enumerate(rows, 1):
         try:
             point, lacking = cells.point(row)
         except SpaceError as error:
-            raise SettingsError(f"{path}: row {i}: {error}") from None
+            raise SettingsError(f"{path}: row {i}: {error}{otherwise}") from None
         if lacking:
             raise SettingsError(f"{path}: row {i} has no value of {lacking[0]}")
         found[Point.given(space, point)] = point

@@ -8,6 +8,7 @@ import click
 
 from ..errors import SettingsError
 from ..report.page import replace_file
+from ..run.command import that_exist
 from ..study import Study
 from ..study.address import FileAddress, parse
 from ..study.repair import repair as repair_study
@@ -30,8 +31,8 @@ def export(study: str, kind: str | None, output: str | None) -> None:
     """Write all trials of STUDY as a table. The study may be running."""
     kind = _kind(study, kind, output)
     with Study.open(study, readonly=True) as stored:
-        trials, space = stored.trials, stored.space
-        about = stored.constraints, stored.objectives
+        trials = [t._replace(extras=that_exist(t.extras)) for t in stored.trials]
+        space, about = stored.space, (stored.constraints, stored.objectives)
     table, text = io.BytesIO(), io.StringIO(newline="")
     if kind == "parquet":
         write_parquet(trials, space, table, *about)

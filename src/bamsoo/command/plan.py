@@ -1,6 +1,7 @@
 """Carrying out a plan, which was made from options, a TOML file or a study, with its workers."""
 
 import json
+import shlex
 import sys
 import tomllib
 from collections.abc import Callable, Iterator
@@ -33,13 +34,13 @@ from ..run.residuals import minus
 from ..run.threads import fair_share
 from ..search.optimizer import Optimizer
 from ..space import Constraints, Space
-from ..study import Study, withdrawn_if_wrong
+from ..study import OtherSettingsError, Study, withdrawn_if_wrong
 from ..study.address import parse
 from ..study.backends import exists
 from . import parameters
 from .options import visible
 from .progress import Interrupt, Progress
-from .settings import KEYS, NOTED, Plan
+from .settings import KEYS, NOTED, Plan, option_of
 from .table import as_python
 from .target import GivenTarget, Places, callable_of, default_space
 from .trust import mark
@@ -112,14 +113,14 @@ def execute(plan: Plan, as_json: bool) -> int:
     """Run until the budget or a rule ends the run, print the result, and return the exit code."""
     space = _space(plan)
     check_workers(plan.workers)
+    new = plan.study is None or not exists(plan.study)
     # If the space is known already, errors are reported before a study file is created.
-    work = None if space is None else _prepare(plan, *_given(plan, space))
+    work = _prepare(plan, *_given(plan, space)) if new and space is not None else None
     _check_start(plan, space)
     with ExitStack() as stack:
         workers = stack.enter_context(
             crew(plan.target, plan.directory, plan.workers, plan.scheduler)
         )
-        new = plan.study is None or not exists(plan.study)
         study = None if plan.study is None else stack.enter_context(_open(plan, space))
         search: Optimizer = _optimizer(plan, space) if study is None else study
         stack.enter_context(withdrawn_if_wrong(search, new))
@@ -253,17 +254,9 @@ def _say(what: str) -> None:
 
 
 def _given(plan: Plan, space: Any) -> tuple[Constraints, Objectives, int | None]:
-    """The constraints on a space, the objectives and the steps; by default those of a study."""
-    limits, aims, steps = plan.limits, plan.aims, plan.steps
-    if None in (limits, aims, steps) and plan.study is not None and exists(plan.study):
-        with Study.open(plan.study, readonly=True) as study:
-            own = study.constraints, study.objectives
-            steps = study.steps if steps is None else steps
-    else:
-        direction = plan.direction or DIRECTION
-        own = Constraints(Space(space), limits), Objectives.of(aims, direction)
-    constraints = own[0] if limits is None else Constraints(Space(space), limits)
-    return constraints, own[1] if aims is None else Objectives.of(aims, DIRECTION), steps
+    """The constraints on a space, the objectives and the steps of a new search."""
+    aims = Objectives.of(plan.aims, plan.direction or DIRECTION)
+    return Constraints(Space(space), plan.limits), aims, plan.steps
 
 
 def _prepare(
@@ -331,19 +324,25 @@ def _optimizer(plan: Plan, space: Any) -> Optimizer:
 
 def _open(plan: Plan, space: Any) -> Study:
     assert plan.study is not None
-    study = Study.open(
-        plan.study,
-        space=space,
-        direction=plan.direction,
-        algorithm=plan.search,
-        seed=plan.seed,
-        budget=plan.budget,
-        constraints=plan.limits,
-        objectives=plan.aims,
-        steps=plan.steps,
-        tol=plan.tol,
-        replay=plan.replay,
-    )
+    try:
+        study = Study.open(
+            plan.study,
+            space=space,
+            direction=plan.direction,
+            algorithm=plan.search,
+            seed=plan.seed,
+            budget=plan.budget,
+            constraints=plan.limits,
+            objectives=plan.aims,
+            steps=plan.steps,
+            tol=plan.tol,
+            replay=plan.replay,
+        )
+    except OtherSettingsError as error:
+        words = [error.command, *_options_of_program(plan)]
+        if len(words) == 1 or not error.command:
+            raise
+        raise OtherSettingsError(error.differs, " ".join(words), error.python) from None
     before = (study.note or {}).get("target", plan.target)
     if before != plan.target:
         study.close()
@@ -356,6 +355,28 @@ def _open(plan: Plan, space: Any) -> Study:
             f"{brief(_words(plan.target))}; {ways}"
         )
     return study
+
+
+def _options_of_program(plan: Plan) -> list[str]:
+    """What `bamsoo fork` has to be told about a program that is not that of the study."""
+    assert plan.study is not None
+    with Study.open(plan.study, readonly=True) as study:
+        note = study.note if isinstance(study.note, dict) else {}
+    if "command" not in plan.target:
+        return []
+    words: list[str] = []
+    for field in PROGRAM:
+        flag, given, before = option_of(field), getattr(plan, field), note.get(field)
+        values = [given] if isinstance(given, str) else [*(given or ())]
+        if values and values != ([before] if isinstance(before, str) else before):
+            words += [f"{flag} {shlex.quote(value)}" for value in values]
+    if note.get("target") != plan.target:
+        words.append(f"-- {shlex.join(plan.target['command'])}")
+    return words
+
+
+PROGRAM = ("value", "record", "template", "workdir", "files", "keep", "output")
+"""Settings of a program that a new study takes over unless they are given."""
 
 
 def _words(target: GivenTarget) -> str:

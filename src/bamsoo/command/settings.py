@@ -495,6 +495,12 @@ SIGNED = [each.name for each in fields(Plan) if _given(each).signed and not _giv
 SIGNED_IF_GIVEN = [each.name for each in fields(Plan) if _given(each).since]
 """More of them, which are signed where they are given."""
 
+
+def option_of(name: str) -> str:
+    """The option that gives the setting of this name."""
+    return next(_given(each).flag for each in fields(Plan) if each.name == name)
+
+
 C = TypeVar("C", bound=Callable[..., Any])
 
 

@@ -173,7 +173,7 @@ def _print_failures(trials: list[Record]) -> None:
     """Print the errors of the last trials that failed."""
     for t in [t for t in trials if t.state == "failed"][-5:]:
         error = visible(" ".join((t.error or "").split()))
-        click.echo(f"trial {_number(t)} failed: {error}")
+        click.echo(f"trial {_number(t)} failed: {error or 'the reason is not known'}")
 
 
 def _opened(study: str, name: str | None) -> AbstractContextManager[Study | OptunaStudy]:

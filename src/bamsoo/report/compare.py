@@ -13,6 +13,7 @@ import numpy as np
 
 from ..base.checks import count
 from ..errors import SettingsError
+from ..record.objectives import Objectives
 from ..study.address import file_name
 from .model import settings_of
 from .page import render_static, replace_report
@@ -68,7 +69,7 @@ def sections_of(read: Sequence[Shown], names: Sequence[str]) -> str:
     """The sections of the page, as HTML."""
     first = read[0].objectives
     for name, each in zip(names, read, strict=True):
-        if dict(each.objectives.ways) != dict(first.ways):
+        if not _comparable(each.objectives, first):
             raise SettingsError(
                 f"{names[0]} has the objectives {_ways(read[0])}, but {name} has {_ways(each)}; "
                 "only studies with the same objectives can be compared"
@@ -83,6 +84,13 @@ def sections_of(read: Sequence[Shown], names: Sequence[str]) -> str:
             _section("settings", "What differs", _differences(read, names)),
         )
     )
+
+
+def _comparable(one: Objectives, other: Objectives) -> bool:
+    """Whether the values mean the same; a single value without a name may be that of any name."""
+    if one.several or other.several or (one.named and other.named):
+        return dict(one.ways) == dict(other.ways)
+    return [*one.ways.values()] == [*other.ways.values()]
 
 
 def _ways(study: Shown) -> str:
@@ -190,7 +198,8 @@ def _ticks(low: float, high: float, about: int) -> list[float]:
 
 
 def _best(read: Sequence[Shown], names: Sequence[str]) -> str:
-    columns = [_about(study) for study in read]
+    aims = [study.objectives.names for study in read if study.objectives.named]
+    columns = [_about(study, aims[0] if aims else ["value"]) for study in read]
     rows = dict.fromkeys(key for column in columns for key in column)
     rows = dict.fromkeys([*(key for key in rows if key not in _COUNTS), *_COUNTS])
     return _table(
@@ -202,13 +211,13 @@ def _best(read: Sequence[Shown], names: Sequence[str]) -> str:
 _COUNTS = [("count", name) for name in ("evaluations", "given", "failed", "infeasible")]
 
 
-def _about(study: Shown) -> dict[tuple[str, str], str]:
-    """What the table says of a study, by kind and name."""
+def _about(study: Shown, aims: Sequence[str]) -> dict[tuple[str, str], str]:
+    """What the table says of a study, by kind and name; its objectives are called `aims`."""
     trials, best = study.trials, study.best
     own = [t for t in trials if t.number is not None and t.state != "out"]
     found: dict[tuple[str, str], object] = {}
     if best is not None:
-        names = study.objectives.names if study.objectives.named else ["value"]
+        names = study.objectives.names if study.objectives.named else aims
         found |= {("value", n): v for n, v in zip(names, best.values.values(), strict=True)}
         found |= {("parameter", n): v for n, v in best.params.items()}
         measured = zip(study.constraints.measured, best.measured, strict=False)

@@ -47,6 +47,17 @@ enough unless another trial ends at that very moment; only a path that cannot be
 _calls = count()
 
 
+class UnusedError(SettingsError):
+    """A command does not use a parameter."""
+
+    def __init__(self, name: str, where: str, hint: str) -> None:
+        super().__init__(
+            f"the command does not use the parameter {name}; write {{{name}}} where its value goes"
+            f"{where}{hint}"
+        )
+        self.name = name
+
+
 class Template(NamedTuple):
     """A text file with parameters in braces, and the name that it gets when it is filled in."""
 
@@ -251,10 +262,7 @@ class Command:
         if unused:
             unknown = "is not a parameter" if len(others) == 1 else "are not parameters"
             hint = f"; {', '.join(others)} {unknown}" if others else ""
-            raise SettingsError(
-                f"the command does not use the parameter {unused[0]}; write {{{unused[0]}}} where "
-                f"its value goes{', there or in a template' if self.templates else ''}{hint}"
-            )
+            raise UnusedError(unused[0], ", there or in a template" if self.templates else "", hint)
         for word in self.argv:
             for other in others:
                 if re.search(rf"(?<![{{$]){re.escape(other)}", word):  # ${HOME} is the shell's

@@ -2,6 +2,6 @@
 
 from ..record.ledger import Record
 from .backends import exists
-from .study import Study, withdrawn_if_wrong
+from .study import OtherSettingsError, Study, withdrawn_if_wrong
 
-__all__ = ["Record", "Study", "exists", "withdrawn_if_wrong"]
+__all__ = ["OtherSettingsError", "Record", "Study", "exists", "withdrawn_if_wrong"]

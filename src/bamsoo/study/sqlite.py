@@ -403,6 +403,11 @@ def identify(connection: sqlite3.Connection, path: Path) -> None:
     (application,) = connection.execute("PRAGMA application_id").fetchone()
     (version,) = connection.execute("PRAGMA user_version").fetchone()
     if application != APPLICATION:
+        if connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'trial_params'").fetchone():
+            raise StudyError(
+                f"{path}: is a study of Optuna, which only Optuna can continue; begin a study that "
+                f"knows it with known={str(path)!r}, or with --import {path.name}"
+            )
         raise StudyError(
             f"{path}: is a database of another program and not a bamsoo study; give another path"
         )

@@ -68,6 +68,31 @@ SETTINGS = {"space", "direction", "algorithm", "seed"}
 E = TypeVar("E", bound=Event)
 
 
+class OtherSettingsError(StudyError):
+    """The given settings are not those of the study.
+
+    Parameters
+    ----------
+    differs : str
+        What differs.
+    command : str
+        The command that begins a study with these settings; empty if there is none.
+    python : str
+        The arguments that do the same in Python.
+    """
+
+    def __init__(self, differs: str, command: str, python: str) -> None:
+        either = f"{command}, or in Python " if command else ""
+        super().__init__(
+            f"{differs}; open it with its own settings, or begin a new study with what this one "
+            f"knows: {either}{python}"
+        )
+        self.differs, self.command, self.python = differs, command, python
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.differs, self.command, self.python)
+
+
 class Replayed(NamedTuple):
     """The outcome of the replay when a study was opened.
 
@@ -527,12 +552,9 @@ def _refuse_others(path: StudyPlace, stored: dict[str, Any], given: dict[str, An
     command = ""
     if words is not None:
         old = path if isinstance(path, SafeAddress) else path.name
-        line = " ".join([shlex.quote(old), shlex.quote(new), *words])
-        command = f"bamsoo fork {line}, or in Python "
-    raise StudyError(
-        f"{path}: the study's {differs}; open it with its own settings, or begin a new study with "
-        f"what this one knows: {command}study={new!r}, known={str(path)!r}"
-    )
+        command = " ".join(["bamsoo fork", shlex.quote(old), shlex.quote(new), *words])
+    python = f"study={new!r}, known={str(path)!r}"
+    raise OtherSettingsError(f"{path}: the study's {differs}", command, python)
 
 
 @contextmanager

@@ -20,7 +20,6 @@ def test_each_value_of_a_grid_is_rounded_only_once():
 
 
 def test_a_range_is_written_as_the_command_takes_it():
-    assert (
-        written("a", 0.1, 2.0, {"log": True, "int": False}, None) == "a:0.10000000000000001:2:log"
-    )
+    assert written("a", 0.1, 2.0, {"log": True, "int": False}, None) == "a:0.1:2:log"
+    assert written("a", 0, 1, {}, 0.12345678) == "a:0:1:step=0.12345678"
     assert written("a", 1, 9, {"int": True}, 2) == "a:1:9:int:step=2"

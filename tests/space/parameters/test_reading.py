@@ -49,6 +49,8 @@ def test_an_invalid_space_or_point_is_refused_in_one_sentence(make, words):
             r"'x': a plain value is a fixed parameter; the space needs another one",
         ),
         (lambda: Space({(0, 1), (2, 3)}), "a space must be a sequence of"),
+        (lambda: Space({"x": (2, 2), "y": (0, 1)}), "a plain value fixes a parameter: 2$"),
+        (lambda: Space([(0, 1), 0.5]), "in a space with names, a plain value is a fixed parameter"),
     ],
 )
 def test_invalid_spaces_are_refused_in_one_sentence(make, message):

@@ -52,7 +52,8 @@ def check_interval(name: str, low: Any, high: Any, log_scale: Any) -> None:
     if not (isfinite(low) and isfinite(high)):
         raise SpaceError(f"{name}: bounds must be finite floating-point numbers, {given}")
     if not low < high:
-        raise SpaceError(f"{name}: low must be below high, {given}")
+        fixed = f"; with names, a plain value fixes a parameter: {low:g}" if low == high else ""
+        raise SpaceError(f"{name}: low must be below high, {given}{fixed}")
     if not isinstance(log_scale, (bool, np.bool_)) and log_scale not in (0, 1):
         raise SpaceError(f"{name}: log must be True or False, got {brief(log_scale)}")
     if log_scale and low <= 0:
@@ -88,7 +89,7 @@ def off_the_grid(step: float | None, low: float, number: float, nearest: float) 
 
 def written(name: str, low: float, high: float, flags: dict[str, bool], step: float | None) -> str:
     """A range as the command takes it, such as ``rate:1e-4:1:log``."""
-    ends = [f"{end:.17g}" if end % 1 else f"{end:.0f}" for end in (low, high)]
+    ends = [repr(float(end)).removesuffix(".0") for end in (low, high)]
     words = [flag for flag, is_set in flags.items() if is_set]
-    words += [f"step={step:g}"] if step else []
+    words += [f"step={repr(float(step)).removesuffix('.0')}"] if step else []
     return ":".join([name, *ends, *words])

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from ...base.checks import brief
+from ...base.checks import brief, is_finite
 from ...errors import SpaceError
 from .fixed import Fixed
 from .interval import check_interval
@@ -79,6 +79,10 @@ def as_parameter(name: str, parameter: Any) -> Parameter:
     except (TypeError, ValueError):
         options = isinstance(parameter, (list, tuple, Set)) and len(parameter) > 0
         hint = f"; for options, give Choice({brief(parameter)})" if options else ""
+        if is_finite(parameter):
+            hint = (
+                "; in a space with names, a plain value is a fixed parameter: {'a': (0, 1), 'b': 2}"
+            )
         hint = _as_in_skopt(parameter) or hint
         raise SpaceError(
             f"{name}: expected (low, high), Real, Int or Choice, got {brief(parameter)}{hint}"
