@@ -82,3 +82,16 @@ def test_several_objectives_under_noise(here):
     assert f"{len(found.front)} points on the front" in bamsoo_("show", "noisy.db")
     shown = json.loads(bamsoo_("show", "noisy.db", "--json"))
     assert shown["params"] == found.params
+
+
+def test_levels_of_a_fidelity_are_counted_by_what_they_cost(here):
+    def fun(x, rows):
+        return float("nan") if rows == 27 else x + 1.0 / rows
+
+    space = {"x": (0, 1), "rows": bamsoo.Fidelity(1, 27, log=True)}
+    r = bamsoo.minimize(fun, space, 4, study="run.db")
+    assert r.message.endswith("; no full evaluation gave a value")
+    assert r.nfev > 4 > r.cost
+    assert "\nno full evaluation gave a value\n" in bamsoo_("show", "run.db")
+    shown = json.loads(bamsoo_("show", "run.db", "--json"))
+    assert shown["message"].startswith(f"{r.cost:.6g} of 4 full evaluations are done")

@@ -59,6 +59,7 @@ def test_a_misspelt_name_in_the_function_leaves_a_trace():
     assert r.failures == [(i, "NameError: name 'y' is not defined") for i in range(5)]
     assert "5 failed" in repr(r)
     assert "no evaluation gave a value" in r._repr_html_()
+    assert r.message == "the budget of 5 evaluations is spent; no evaluation gave a value"
 
 
 def test_failures_of_asks_and_tells():

@@ -71,6 +71,8 @@ def test_no_part_of_a_password_is_shown_and_it_is_understood_or_refused(password
             "{}://127.0.0.1:1/db?user=me&password={}#{}",
             "{}:/me:{}@host#{}",
             "{}:me:{}@host#{}",
+            "{}//me:{}@host/db#{}",
+            "{}/me:{}@host/db#{}",
         ):
             given = form.format(scheme, password, name)
             try:
@@ -121,6 +123,7 @@ def test_a_password_with_hard_characters_is_understood_as_it_is_typed():
         ("http://me:Zq7@host", "begins with http://; give the path"),
         ("host=h password=Zq7", "looks like an address, but is not one"),
         ("postgresql:me:Zq7@host/db#n", "looks like an address, but is not one"),
+        ("postgresql//me:Zq7@host/db#n", "looks like an address, but is not one"),
         ("'postgresql://me:Zq7@host/db#n'", "looks like an address, but is not one"),
         (Path("postgresql://me:Zq7@host/db#n"), "must be a string"),
         ("postgresql://me:Zq7@host/db", "the name of the study is missing"),

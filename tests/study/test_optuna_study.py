@@ -65,6 +65,8 @@ def test_trials_of_optuna_are_shown_as_they_are(storage):
     assert shown.best.value == study.best_value
     assert shown.trials[0].extras == {"epochs": 7}
     assert shown.curves[5] == [study.trials[5].intermediate_values[0]]
+    assert (shown.result.nfev, shown.result.nstopped) == (14, 1)
+    assert shown.result.cost == 13.5  # the pruned trial has taken one step of two
     page = describe(OptunaSource(str(path)))
     assert page["title"] == "resnet"
     assert page["trials"]["state"][3] == "f"

@@ -440,7 +440,8 @@ def _print(result: Result, plan: Plan, space: Space, as_json: bool) -> None:
     if result.spent:
         click.echo(f"{count(result.nfev, 'evaluation')}: {result.spent}")
     if not result.success:
-        click.echo(result.nothing)
+        if result.nothing not in result.message:
+            click.echo(result.nothing)
         return
     if result.objectives.several:
         click.echo(f"{on_the_front(result.front)}:")

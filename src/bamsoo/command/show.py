@@ -81,6 +81,12 @@ class View(NamedTuple):
         note = self.stored.note
         return note.get("budget") if isinstance(note, dict) else None
 
+    @property
+    def in_parts(self) -> bool:
+        """Whether evaluations differ in what they cost, so that the budget counts full ones."""
+        result = self.result
+        return bool(result.nstopped or result.curves or self.stored.space.fidelity)
+
 
 def _view(stored: Study | OptunaStudy, address: str, replay: bool) -> View:
     search, warning = _replayed(stored, replay)
@@ -117,7 +123,7 @@ def _print_summary(view: View) -> None:
     if result.success:
         at = ", ".join(f"{visible(name)}={value!r}" for name, value in result.params.items())
         click.echo(f"{_best(result)} at {at}")
-    elif _constrained(view.trials):
+    elif result.nfev:
         click.echo(result.nothing)
 
 
@@ -132,8 +138,7 @@ def _progress(view: View) -> str:
     result = view.result
     budget = "" if view.budget is None else f" of {visible(str(view.budget)[:40])}"
     done = f"{result.nfev}{budget} evaluations"
-    if result.nstopped or result.curves or view.stored.space.fidelity:
-        # the budget counts full evaluations
+    if view.in_parts:
         done = f"{result.cost:.4g}{budget} full evaluations in {count(result.nfev, 'trial')}"
     infeasible = f"{result.ninfeasible} infeasible, " if _constrained(view.trials) else ""
     pending = sum(t.state == "out" for t in view.trials)
@@ -200,13 +205,11 @@ def _message(view: View) -> str:
     result, budget = view.result, view.budget
     if view.running or result.message != "in progress":
         return result.message
-    done, what = (
-        (result.cost, "full evaluations") if result.curves else (result.nfev, "evaluations")
-    )
+    done, what = (result.cost, "full evaluation") if view.in_parts else (result.nfev, "evaluation")
     if type(budget) is int and done >= budget:
-        return f"the budget of {count(budget, 'evaluation')} is spent"
+        return f"the budget of {count(budget, what)} is spent"
     of = f" of {budget}" if type(budget) is int else ""
-    return f"{done:.6g}{of} {what} are done, and no run is writing to the study"
+    return f"{done:.6g}{of} {what}s are done, and no run is writing to the study"
 
 
 class Column(NamedTuple):

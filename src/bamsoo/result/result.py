@@ -204,13 +204,17 @@ class Result(OptimizeResult):  # type: ignore[misc]  # scipy comes without types
     popitem = _complete(dict.popitem)
     __hash__ = None  # type: ignore[assignment]  # as for any dict
 
-    def end(self, status: int, message: str) -> None:
-        """Record why the run ended, and note it if no feasible point was found."""
+    def end(self, status: int, message: str, explained: bool = False) -> None:
+        """Record why the run ended, and that there is no best point if this is not `explained`."""
         self.status, self.message = status, message
-        if not self.success and self.ninfeasible:
+        if self.success or explained:
+            return
+        if self.ninfeasible:
             self.message += "; none of the points evaluated is feasible"
-        elif not self.success and self.nstopped:
+        elif self.nstopped:
             self.message += "; no evaluation was finished before that"
+        elif self.nfev:
+            self.message += f"; {self.nothing}"
 
     @property
     def not_counted(self) -> str:
@@ -234,7 +238,7 @@ class Result(OptimizeResult):  # type: ignore[misc]  # scipy comes without types
                 which = "a given point" if least.number is None else f"trial {least.number}"
                 said += f"; {which} violates least: {missed}"
             return said
-        return "no evaluation gave a value"
+        return f"no {'' if self.space.fidelity is None else 'full '}evaluation gave a value"
 
     def replay_with(self, replay: "Callable[[], Result]") -> None:
         """Take the model from this result, which takes long to compute, when it is needed."""

@@ -228,7 +228,8 @@ def drive(
         display.close(search)
     assert loop.end is not None
     result = search.result
-    result.end(int(loop.end[0]), loop.end[1])
+    ending, why = loop.end
+    result.end(int(ending), why, explained=ending is Ending.FAILING)
     if (unequal := search.unequal) is not None:
         name, *both = unequal
         several = search.objectives.several

@@ -36,7 +36,7 @@ allow 255 bytes, of which some are needed for what is appended."""
 
 SCHEME = re.compile(r"\s*([A-Za-z][A-Za-z0-9+.-]*)://")
 ALMOST = re.compile(
-    rf"(?:{'|'.join(KNOWN)})(?:\+\w+)?:|[a-z][\w+.-]+:.*@|.*(?:://|\bpassword\s*=)",
+    rf"(?:{'|'.join(KNOWN)})(?:\+\w+)?:|[a-z][\w+.-]+:.*@|.*(?:://|/.*:.*@|\bpassword\s*=)",
     re.IGNORECASE | re.DOTALL,
 )
 """How a text begins, or what it contains, that was meant as an address and is not one."""

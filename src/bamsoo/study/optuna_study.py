@@ -229,7 +229,13 @@ class OptunaStudy:
         result.nfev = len(self.trials) - states["out"]
         result.nfailed, result.nstopped = states["failed"], states["stopped"]
         result.ninfeasible = sum(each.feasible is False for each in self.trials if each.values)
-        result.cost = float(result.nfev)
+        curves = self.curves
+        steps = max(map(len, curves.values()), default=1)
+        ended = [each for each in self.trials if each.state != "out"]
+        early = [
+            len(curves[t.number]) for t in ended if t.state == "stopped" and t.number in curves
+        ]
+        result.cost = len(ended) - len(early) + sum(early) / steps
         return result
 
     @property
