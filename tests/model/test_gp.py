@@ -10,6 +10,7 @@ from scipy.optimize import approx_fprime
 import bamsoo
 from bamsoo.kernels import Matern32, Matern52, Matern72, SquaredExponential
 from bamsoo.model.gp import GP
+from bamsoo.model.repeats import Repeats
 from bamsoo.space.axes import (
     Continuous,
     Discrete,
@@ -188,7 +189,7 @@ def noisy_dense(gp, X, y, noises, at):
     """The posterior by the textbook."""
     K = gp.kernel(X, X) + np.diag(noises)
     k = gp.kernel(at, X)
-    mu = gp.mean + k @ np.linalg.solve(K, y - gp.mean)
+    mu = gp.mean.value + k @ np.linalg.solve(K, y - gp.mean.value)
     return mu, np.sqrt(gp.kernel.variance - np.einsum("ij,ji->i", k, np.linalg.solve(K, k.T)))
 
 
@@ -252,3 +253,35 @@ def test_values_with_equal_noise_of_their_own_are_those_of_a_gp_with_this_noise(
         shared.expect(i, x)
         shared.observe(i, float(i))
     assert_allclose(own.posterior(at), shared.posterior(at))
+
+
+class Slope:
+    """A mean function: three times the first coordinate, minus one."""
+
+    def at(self, X):
+        return 3.0 * np.atleast_2d(X)[:, 0] - 1.0
+
+    def slope(self, x):
+        return np.array([3.0, 0.0])
+
+
+def test_a_mean_function_is_added_to_the_posterior_of_what_it_leaves():
+    rng = np.random.default_rng(2)
+    X, at = rng.random((9, 2)), rng.random((4, 2))
+    y = Slope().at(X) + rng.normal(size=9)
+    kernel = Matern52(0.3)
+    gp, rest = grown(kernel, Slope(), X, y), grown(kernel, 0.0, X, y - Slope().at(X))
+    assert gp.residuals == pytest.approx(rest.residuals)
+    (mu, sigma), (plain, same) = gp.posterior(at), rest.posterior(at)
+    assert mu == pytest.approx(plain + Slope().at(at)) and sigma == pytest.approx(same)
+    for each in (gp.posterior_of_known(at, 9), gp.joint_of_known(at, 9)):
+        assert each[0] == pytest.approx(mu)
+    squares = gp.squares(at, range(2), 9)
+    assert gp.mean_at(at, squares) == pytest.approx(mu)
+    ours, theirs = gp.gradient(at[0]), rest.gradient(at[0])
+    assert ours[2] == pytest.approx(theirs[2] + Slope().slope(at[0]))
+    assert gp.posterior_at(at[0])[0] == pytest.approx(mu[0])
+    assert gp.at(at).mean_std(1)[0] == pytest.approx(mu[1])
+    assert gp.posterior_of_known(at, 0)[0] == pytest.approx(Slope().at(at))
+    noisy = Repeats(grown(kernel, Slope(), X, y), 9, False)
+    assert noisy.posterior(at)[0] == pytest.approx(mu, abs=1e-4)

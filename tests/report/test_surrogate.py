@@ -57,7 +57,7 @@ def test_the_model_is_the_searchs_own(tmp_path, algorithm):
         gp = study.replay().book.gp
     model = describe(tmp_path / "a.db")["model"]
     assert " used, as of the last trial" in model["says"]
-    assert (model["kernel"], model["mean"]) == (type(gp.kernel).__name__, gp.mean)
+    assert (model["kernel"], model["mean"]) == (type(gp.kernel).__name__, gp.mean.value)
     assert (model["lengths"], model["variance"]) == ([gp.kernel.lengths(1)[0]], gp.kernel.variance)
     assert model["points"] == gp.X[: gp.known].tolist()
     assert model["y"] == gp.values.tolist()

@@ -92,7 +92,7 @@ def test_the_learned_prior_predicts_as_a_dense_gp_on_a_mixed_space(noise):
     points = [{"rate": 0.02, "n": 3, "kind": kind} for kind in "abc"]
     points += [{"rate": 1e-4, "n": n, "kind": "c"} for n in (1, 6, 12)]
     at = np.array([features(p) for p in points]) / lengths
-    mean, deviation = dense(Z, y, at, matern52, gp.kernel.variance, gp.mean, gp.noise)
+    mean, deviation = dense(Z, y, at, matern52, gp.kernel.variance, gp.mean.value, gp.noise)
     predicted = r.predict(points)
     assert_allclose(predicted[0], -(mean * units + centre), rtol=1e-3, atol=1e-4)
     # some points nearly agree, so that the last digits of a deviation depend on the nugget

@@ -31,13 +31,12 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import solve_triangular
-from scipy.linalg.lapack import dpotrf, dpotri
 
 from ..base.typing import Array
 from ..kernels import Matern52
 from ..space.axes import Domain
 from .arcs import squared
+from .conditioned import Conditioned, Factor
 
 FURTHEST = 1e12
 """The largest distance from the best value, as a multiple of that of close values."""
@@ -129,7 +128,7 @@ class CurveModel:
         self._stale = True
         self._top, self._bend, self._unit = 0.0, 1.0, 1.0
         self._rows: Observations
-        self._factor: Array
+        self._factor: Factor
         self._c = 0.0
         self._white: Array
 
@@ -235,19 +234,15 @@ class CurveModel:
             def loss(theta: Array, terms: Array = terms) -> tuple[float, Array]:
                 K = np.tensordot(np.exp(theta), terms, 1)
                 K.flat[:: len(K) + 1] += JITTER
-                factor, info = dpotrf(K, lower=1, clean=1)
+                factor = Factor.of(K)
                 off = (theta - prior) / constants.spread
-                if info:
+                if factor is None:
                     return 1e10, off
                 one = np.ones(len(K))
-                inverse = dpotri(factor, lower=1)[0]
-                inverse = inverse + np.tril(inverse, -1).T
-                c = float(one @ inverse @ part.y) / float(one @ inverse @ one)
-                alpha = inverse @ (part.y - c)
-                value = 0.5 * float((part.y - c) @ alpha) + float(np.log(factor.diagonal()).sum())
-                M = 0.5 * (inverse - np.outer(alpha, alpha))
-                slope = np.exp(theta) * np.tensordot(terms, M, 2)
-                return value + 0.5 * float(off @ off), slope + off / constants.spread
+                c = float(one @ factor.inverse @ part.y) / float(one @ factor.inverse @ one)
+                known = Conditioned(factor, part.y - c)
+                slope = np.exp(theta) * known.slopes(terms)
+                return 0.5 * float(off @ off) - known.evidence, off / constants.spread - slope
 
             found = minimize(
                 loss, self._theta, jac=True, method="L-BFGS-B",
@@ -267,14 +262,13 @@ class CurveModel:
         if len(self._curves) >= self._next:
             self._next = max(len(self._curves) + 1, int(self._constants.growth * len(self._curves)))
             self._learn(rows)
-        K, jitter, info = self._covariance(rows, rows), JITTER, 1
-        while info:  # a larger nugget if rounding makes the matrix singular
+        K, jitter, factor = self._covariance(rows, rows), JITTER, None
+        while factor is None:  # a larger nugget if rounding makes the matrix singular
             K.flat[:: len(K) + 1] += jitter
-            factor, info = dpotrf(K, lower=1, clean=1)
+            factor = Factor.of(K)
             jitter *= 10.0
         self._factor = factor
-        one = solve_triangular(factor, np.ones(len(K)), lower=True, check_finite=False)
-        white = solve_triangular(factor, rows.y, lower=True, check_finite=False)
+        one, white = factor.whiten(np.ones(len(K))), factor.whiten(rows.y)
         self._c = float(one @ white) / float(one @ one)
         self._white = white - self._c * one
 
@@ -289,7 +283,7 @@ class CurveModel:
         last = np.full(len(some), float(self._steps))
         own = Observations(some, np.array(self._X)[some], last, np.zeros(len(some)))
         cross = self._covariance(own, self._rows)
-        V = solve_triangular(self._factor, cross.T, lower=True, check_finite=False)
+        V = self._factor.whiten(cross.T)
         before = self._covariance(own, own).diagonal()
         after = np.maximum(before - (V * V).sum(0), JITTER)
         return np.asarray(self._c + V.T @ self._white), np.sqrt(after)
@@ -310,7 +304,7 @@ class CurveModel:
             np.append(self._scaled(values[kept]), 0.0),
         )
         cross = self._covariance(own, self._rows)
-        V = solve_triangular(self._factor, cross.T, lower=True, check_finite=False)
+        V = self._factor.whiten(cross.T)
         mean = self._c + V.T @ self._white
         rest = self._covariance(own, own) - V.T @ V
         K = rest[:count, :count] + JITTER * np.eye(count)

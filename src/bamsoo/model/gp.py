@@ -30,7 +30,9 @@ would then no longer bound sigma far away from them, and the whitened values wou
 """
 
 from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
 from math import sqrt
+from typing import Protocol
 
 import numpy as np
 from scipy.linalg.lapack import dtrtrs
@@ -53,8 +55,33 @@ _HUGE = 1e280
 """Whitened values are limited to this size, so that their sums do not overflow."""
 
 
+class Mean(Protocol):
+    """What is expected before any value is known."""
+
+    def at(self, X: Array) -> Array | float:
+        """The prior mean at each row of `X`, or one number for all of them."""
+
+    def slope(self, x: Array) -> Array | float:
+        """Its gradient at a point, or one number for all axes."""
+
+
+@dataclass(frozen=True)
+class Constant:
+    """The same mean everywhere."""
+
+    value: float
+
+    def at(self, X: Array) -> float:
+        """The constant."""
+        return self.value
+
+    def slope(self, x: Array) -> float:
+        """None."""
+        return 0.0
+
+
 class GP:
-    """A Gaussian process with a given kernel and constant mean, with or without noise.
+    """A Gaussian process with a given kernel and mean, with or without noise.
 
     Parameters
     ----------
@@ -62,8 +89,8 @@ class GP:
         The covariance function.
     dim : int
         The number of coordinates of a point.
-    mean : float, default 0.0
-        The constant prior mean.
+    mean : float or Mean, default 0.0
+        The prior mean: a constant or a function.
     noise : float, default 0.0
         The variance of the noise in the values, which is added to the diagonal of K; 0 for a
         deterministic objective. `observe` may give a value a noise of its own instead.
@@ -87,13 +114,14 @@ class GP:
         self,
         kernel: Kernel,
         dim: int,
-        mean: float = 0.0,
+        mean: float | Mean = 0.0,
         noise: float = 0.0,
         domain: Domain | None = None,
         jitter: float = JITTER,
     ) -> None:
         self._jitter = jitter
-        self.kernel, self.dim, self.mean, self.noise = kernel, dim, mean, noise
+        self.kernel, self.dim, self.noise = kernel, dim, noise
+        self.mean: Mean = Constant(float(mean)) if isinstance(mean, (int, float)) else mean
         self._domain = cube(dim) if domain is None else domain
         self._unordered, self._arcs = self._domain.unordered, self._domain.arcs
         self._scale = 1.0 / kernel.lengths(dim)
@@ -154,6 +182,16 @@ class GP:
         return np.array(self._values)
 
     @property
+    def residuals(self) -> Array:
+        """The values of the known points minus their prior means."""
+        return self.values - self.mean.at(self.X[: self.known])
+
+    def _mean_at(self, x: Array) -> float:
+        """The prior mean at one point."""
+        found = self.mean.at(np.reshape(x, (1, -1)))
+        return found if isinstance(found, float) else float(found[0])
+
+    @property
     def noises(self) -> Array:
         """The variance of the noise in each known value."""
         return np.array(self._noises)
@@ -186,7 +224,7 @@ class GP:
     def posterior(self, X: Array) -> tuple[Array, Array]:
         """Posterior mu and sigma at the rows of `X`."""
         V = self.whiten(self.correlations(X))
-        mu = self.mean + self._s * (V[:, : self.known] @ self._z[: self.known])
+        mu = self.mean.at(X) + self._s * (V[:, : self.known] @ self._z[: self.known])
         return mu, self._s * np.sqrt(np.maximum(1.0 - np.einsum("ij,ij->i", V, V), 0.0))
 
     def posterior_of_known(self, X: Array, known: int) -> tuple[Array, Array]:
@@ -196,10 +234,10 @@ class GP:
         time, even while another thread adds to the GP.
         """
         if known == 0:
-            return np.full(len(X), self.mean), np.full(len(X), self._s)
+            return np.full(len(X), self.mean.at(X)), np.full(len(X), self._s)
         factor, z = self._upper, self._z
         V = dtrtrs(factor[:, :known], self.correlations(X, known).T, trans=1)[0]
-        mu: Array = self.mean + self._s * (z[:known] @ V)
+        mu: Array = self.mean.at(X) + self._s * (z[:known] @ V)
         return mu, self._s * np.sqrt(np.maximum(1.0 - np.einsum("ij,ij->j", V, V), 0.0))
 
     def joint_of_known(self, X: Array, known: int) -> tuple[Array, Array]:
@@ -207,7 +245,7 @@ class GP:
         seen = self._seen(X).T
         r2 = np.add.reduce(self._level(seen[:, :, None] - seen[:, None, :]) ** 2, axis=0)
         V = dtrtrs(self._upper[:, :known], self.correlations(X, known).T, trans=1)[0]
-        mu: Array = self.mean + self._s * (self._z[:known] @ V)
+        mu: Array = self.mean.at(X) + self._s * (self._z[:known] @ V)
         return mu, self._s**2 * (self._correlation.of(r2) - V.T @ V)
 
     def squares(self, X: Array, axes: Sequence[int], known: int) -> Array:
@@ -221,10 +259,13 @@ class GP:
             found += self._distances(i, self._Z[i, :known] - seen[:, i, None]) ** 2
         return found
 
-    def mean_at(self, squares: Array) -> Array:
-        """Posterior mu, given the `squares` along all axes and the values of those rows only."""
+    def mean_at(self, X: Array, squares: Array) -> Array:
+        """Posterior mu at the rows of `X`, given the values of some rows and the `squares` to them.
+
+        The squares are those along all axes.
+        """
         alpha = self._weights(squares.shape[1])
-        return self.mean + self._s * (self._correlation.of(squares) @ alpha)
+        return self.mean.at(X) + self._s * (self._correlation.of(squares) @ alpha)
 
     def _weights(self, known: int) -> Array:
         """L^-T z of the first `known` rows: mu is m + s times the correlations times this."""
@@ -243,7 +284,7 @@ class GP:
     def posterior_at(self, x: Array) -> tuple[float, float]:
         """Posterior mu and sigma at one point; sigma is at least what the jitter can resolve."""
         v = self.whiten(self.correlations(x))[0]
-        mu = self.mean + self._s * float(v[: self.known] @ self._z[: self.known])
+        mu = self._mean_at(x) + self._s * float(v[: self.known] @ self._z[: self.known])
         return mu, self._s * sqrt(max(1.0 - float(v @ v), self._jitter))
 
     def gradient(self, x: Array) -> tuple[float, float, Array, Array]:
@@ -259,11 +300,12 @@ class GP:
             z = self._z[: self.t].copy()
             z[self.known :] = 0.0
             self._alpha = dtrtrs(factor, z[:, None], trans=0)[0][:, 0]
-        mu = self.mean + self._s * float(v[: self.known, 0] @ self._z[: self.known])
+        mu = self._mean_at(x) + self._s * float(v[: self.known, 0] @ self._z[: self.known])
         root = sqrt(max(1.0 - float(v[:, 0] @ v[:, 0]), self._jitter))
         dk = (2.0 * self._scale[:, None] * difference) * self._correlation.slope(r2)
         w = dtrtrs(factor, v, trans=0)[0][:, 0]
-        d_mu, d_sigma = self._s * (dk @ self._alpha), -self._s / root * (dk @ w)
+        d_mu = self.mean.slope(x) + self._s * (dk @ self._alpha)
+        d_sigma = -self._s / root * (dk @ w)
         d_mu[self._unordered] = d_sigma[self._unordered] = 0.0
         if self._domain.conditional:
             absent = ~self._domain.exists(np.reshape(x, -1))
@@ -301,7 +343,8 @@ class GP:
         if noise is not None and noise != self.noise:
             self._renew_pivot(noise)
         self._noises.append(self.noise if noise is None else noise)
-        residual = (value - self.mean) / self._s - float(self._upper[:i, i] @ self._z[:i])
+        away = (value - self._mean_at(self._points[i])) / self._s
+        residual = away - float(self._upper[:i, i] @ self._z[:i])
         self._z[i] = min(max(residual / float(self._upper[i, i]), -_HUGE), _HUGE)
         self._values.append(value)
         self.known = i + 1
@@ -389,7 +432,7 @@ class Posterior:
         if self._t != gp.t or self._order != gp._order:
             self._catch_up()
         v = self._V[i, : gp.t]
-        mu = gp.mean + gp._s * float(v[: gp.known] @ gp._z[: gp.known])
+        mu = gp._mean_at(self._X[i]) + gp._s * float(v[: gp.known] @ gp._z[: gp.known])
         return mu, gp._s * sqrt(max(1.0 - float(v @ v), 0.0))
 
     def bounds(self, i: int, B: float) -> tuple[float, float]:

@@ -40,11 +40,11 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg.lapack import dpotrf, dpotri, dpotrs
 
 from ..base.typing import Array
 from ..kernels import Kernel
 from .arcs import squared
+from .conditioned import Factor
 
 Indices = NDArray[np.intp]
 
@@ -227,11 +227,11 @@ class Evidence:
 
     def __call__(self, theta: Array) -> tuple[float, Array, float, float]:
         """The log posterior, its gradient, and the mean and the variance that were profiled out."""
-        found = self._factored(theta)
+        found = self._profile(theta)
         if found is None:
             return -inf, np.zeros_like(theta), 0.0, 1.0
         t, noise = len(self._y), self._noise
-        inverse = dpotri(found.L, lower=1, overwrite_c=1)[0].T.reshape(-1)
+        inverse = found.factor.triangle().T.reshape(-1)
         W = found.alpha[self._i] * found.alpha[self._j] / found.s2 - inverse[self._at]
         W *= found.falls
         slopes = -2.0 * found.scales * (self._squares @ W)
@@ -252,10 +252,10 @@ class Evidence:
 
     def value(self, theta: Array) -> float:
         """The log posterior alone, which takes half of the time."""
-        found = self._factored(theta)
+        found = self._profile(theta)
         return -inf if found is None else found.value
 
-    def _factored(self, theta: Array) -> "Factored | None":
+    def _profile(self, theta: Array) -> "Profile | None":
         """What the value and its gradient share; None if the matrix cannot be factored."""
         t, noise = len(self._y), self._noise
         lengths, nugget = (theta[:-1], exp(theta[-1])) if noise else (theta, 0.0)
@@ -264,22 +264,22 @@ class Evidence:
         correlations, falls = self._unit.of_and_slope(scales @ self._squares)
         R[self._at] = correlations + self._trend
         R[:: t + 1] = self._diagonal + (nugget if self._weights is None else nugget * self._weights)
-        L, info = dpotrf(R.reshape(t, t).T, lower=1, clean=0, overwrite_a=1)
-        if info:
+        factor = Factor.of(R.reshape(t, t).T, overwrite=True)
+        if factor is None:
             return None
-        solved = dpotrs(L, self._sides, lower=1)[0]
+        solved = factor.solve(self._sides)
         mean = float(solved[:, 0].sum() / solved[:, 1].sum())
         alpha = solved[:, 0] - mean * solved[:, 1]
         square = float((self._y - mean) @ alpha)
         s2 = max(square / t, 1e-300) if self._profiled else float(noise) / nugget
         away = (theta - self._typical) / self._deviation
-        value = -0.5 * t * log(s2) - float(np.log(L.diagonal()).sum()) - 0.5 * float(away @ away)
+        value = -0.5 * t * log(s2) - factor.log_root - 0.5 * float(away @ away)
         if not self._profiled:
             value += 0.5 * (t - square / s2)
-        return Factored(value, mean, s2, square, nugget, scales, falls, alpha, away, L)
+        return Profile(value, mean, s2, square, nugget, scales, falls, alpha, away, factor)
 
 
-class Factored(NamedTuple):
+class Profile(NamedTuple):
     """An evidence at one theta, in the notation of this module."""
 
     value: float
@@ -295,7 +295,7 @@ class Factored(NamedTuple):
     alpha: Array
     away: Array
     """The distance of theta from its typical value, in standard deviations of its prior."""
-    L: Array
+    factor: Factor
 
 
 def fit(

@@ -8,15 +8,14 @@ and the report calls it for searches that have no GP of their own.
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from math import sqrt
 
 import numpy as np
-from scipy.linalg.lapack import dpotrf, dpotri
 
 from ..base.typing import Array
 from ..kernels import Matern52
 from ..space.axes import Domain
 from .arcs import squared
+from .conditioned import Conditioned, Factor
 from .gp import GP
 from .learning import LEARNING, Fit, Learning, fit
 from .warp import Linear, Transform, alternatives, best_above_median
@@ -305,11 +304,11 @@ def heavy_tails(
     """
     assert constants.tails is not None
     nuggets = np.broadcast_to(after.nuggets(fitted, learning), len(y))
-    inverse, alpha = _inverse(fitted, X, y, domain.unordered, domain.arcs, nuggets)
-    if inverse is None:
+    known = _conditioned(fitted, X, y, domain.unordered, domain.arcs, nuggets)
+    if known is None:
         return np.ones(len(y))
     noise = nuggets * fitted.kernel.variance
-    error = (noise * alpha) ** 2 + noise - noise * noise * np.diag(inverse)
+    error = (noise * known.alpha) ** 2 + noise - noise * noise * known.precisions
     sigma2 = fitted.nugget * fitted.kernel.variance
     factors: Array = (constants.tails + error / sigma2) / (constants.tails + 1.0)
     return np.clip(factors, 1.0, constants.heaviest)
@@ -324,42 +323,28 @@ def leave_one_out_ratio(
     arcs: Sequence[int] = (),
     nuggets: Array | float | None = None,
 ) -> float:
-    r"""The root mean square of leave-one-out errors in units of sigma, limited to [1, `widest`].
+    """The root mean square of leave-one-out errors in units of sigma, limited to [1, `widest`].
 
     `X`, `y`, `unordered` and `arcs` are those of `Evidence`. `nuggets` are added to the diagonal;
     by default it is the nugget of the fit.
-
-    With :math:`\alpha = K^{-1}(y - m)`, the error at point i is :math:`\alpha_i / K^{-1}_{ii}`, and
-    its variance is :math:`1 / K^{-1}_{ii}`.
     """
     on_diagonal = fitted.nugget if nuggets is None else nuggets
-    inverse, alpha = _inverse(fitted, X, y, unordered, arcs, on_diagonal)
-    return 1.0 if inverse is None else error_ratio(inverse, alpha, widest)
+    known = _conditioned(fitted, X, y, unordered, arcs, on_diagonal)
+    return 1.0 if known is None else known.error_ratio(widest)
 
 
-def error_ratio(inverse: Array, alpha: Array, widest: float) -> float:
-    """The same, given the inverse of K and alpha."""
-    variances = np.maximum(np.diag(inverse), 1e-300)
-    return sqrt(min(max(float(np.mean(alpha**2 / variances)), 1.0), widest**2))
-
-
-def _inverse(
+def _conditioned(
     fitted: Fit,
     X: Array,
     y: Array,
     unordered: Sequence[int],
     arcs: Sequence[int],
     nuggets: Array | float,
-) -> tuple[Array | None, Array]:
-    """The inverse of K, or None if K cannot be factored, and the inverse times y - m."""
+) -> Conditioned | None:
+    """The fitted process, given the values; None if their covariance cannot be factored."""
     lengths = fitted.kernel.lengths(X.shape[1])
     squares = squared(X[:, None], X, unordered, arcs)
     K = fitted.kernel.of(np.tensordot(lengths**-2.0, squares, 1))
     K.flat[:: len(y) + 1] += nuggets * fitted.kernel.variance
-    factor, info = dpotrf(K, lower=1, clean=1)
-    if info:
-        return None, y
-    inverse = dpotri(factor, lower=1)[0]
-    inverse.flat[:: len(y) + 1] *= 0.5
-    inverse += inverse.T
-    return inverse, inverse @ (y - fitted.mean)
+    factor = Factor.of(K)
+    return None if factor is None else Conditioned(factor, y - fitted.mean)

@@ -11,10 +11,10 @@ different points are as likely as before.
 """
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve
 
 from ..base.typing import Array
 from ..space import key_of
+from .conditioned import Factor
 from .gp import GP
 
 _ROUNDING = 1e-8
@@ -57,10 +57,13 @@ class Repeats:
         noises += _ROUNDING * gp.kernel.variance
         self._noises = 1.0 / np.bincount(group, 1.0 / noises)  # of the mean of a point's values
         means = np.bincount(group, values * (self._noises[group] / noises))
-        factor = cho_factor(self._prior(self.X) + np.diag(self._noises), lower=True)
-        self._inverse = cho_solve(factor, np.eye(len(self.X)))
-        self._size = max(float(np.abs(means).max()), abs(gp.mean), 1e-300)  # sums may overflow
-        self._alpha = self._inverse @ (means / self._size - gp.mean / self._size)
+        factor = Factor.of(self._prior(self.X) + np.diag(self._noises))
+        assert factor is not None  # there is enough noise on the diagonal
+        self._inverse = factor.solve(np.eye(len(self.X)))
+        own = gp.mean.at(self.X)
+        largest = max(float(np.abs(means).max()), float(np.abs(own).max()))
+        self._size = max(largest, 1e-300)  # sums may overflow
+        self._alpha = self._inverse @ (means / self._size - own / self._size)
 
     def _prior(self, U: Array) -> Array:
         """The prior covariances of s + r between the rows of `U` and the points."""
@@ -78,7 +81,8 @@ class Repeats:
         variance = self.gp.kernel.variance + self._rough
         variances = variance - np.einsum("ij,ij->i", K @ self._inverse, K)
         with np.errstate(over="ignore"):
-            mean = np.nan_to_num((self.gp.mean / self._size + K @ self._alpha) * self._size)
+            prior = self.gp.mean.at(U) / self._size
+            mean = np.nan_to_num((prior + K @ self._alpha) * self._size)
         return mean, np.sqrt(np.maximum(variances, 0.0))
 
     def best(self, among: Array) -> tuple[int, float]:

@@ -16,7 +16,7 @@ import numpy as np
 from ..algorithms.auto.loop import CONSTANTS
 from ..base.blas import one_thread
 from ..base.typing import Array
-from ..model.gp import GP, JITTER
+from ..model.gp import GP, JITTER, Constant
 from ..model.learning import representative, spread_of
 from ..model.prior import learn_prior
 from ..model.warp import Bent, Identity, Transform, all_equal
@@ -53,12 +53,13 @@ class Surrogate:
     def as_data(self) -> dict[str, Any]:
         """The data from which the page computes the posterior."""
         gp = self.gp
+        assert isinstance(gp.mean, Constant)  # as the page assumes
         transform: Any = self.transform  # a frozen dataclass; base.js has the inverse of each kind
         return {
             "kernel": type(gp.kernel).__name__,
             "lengths": gp.kernel.lengths(gp.dim).tolist(),
             "variance": gp.kernel.variance,
-            "mean": gp.mean,
+            "mean": gp.mean.value,
             "noise": gp.noise,
             "noises": gp.noises.tolist(),
             "jitter": JITTER,

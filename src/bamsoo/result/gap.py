@@ -96,7 +96,7 @@ class Bounds:
         if not self.exact and gp.noise >= (1.0 - 1e-6) * gp.kernel.variance:  # its upper limit
             return True
         with np.errstate(over="ignore"):
-            away = np.abs(gp.values[:known] - gp.mean) / sqrt(known)
+            away = np.abs(gp.residuals[:known]) / sqrt(known)
             outside = away > (1.0 + 1e-6) * np.sqrt(gp.kernel.variance + gp.noises[:known])
         if outside.any() or all_equal(self._values) or at_limit(self.predictor.transform):
             return True

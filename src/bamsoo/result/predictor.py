@@ -5,17 +5,16 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve
 
 from ..base.blas import one_thread
 from ..base.sense import Sense
 from ..base.typing import Array
 from ..errors import ModelError
 from ..kernels import Kernel
-from ..model.gp import GP
+from ..model.conditioned import Conditioned, Factor, drawn
+from ..model.gp import GP, Mean
 from ..model.learning import LEARNING
 from ..model.prior import CONSTANTS as PRIOR
-from ..model.prior import error_ratio
 from ..model.repeats import Repeats
 from ..model.warp import Transform, all_equal
 from ..record.objectives import Objectives
@@ -68,7 +67,7 @@ class Predictor:
         self._repeats: Repeats | None = None
         self.known = gp.known
         """The number of values it is conditioned on."""
-        self._stored: tuple[Kernel, float, float, Array, Array, Array] | None = None
+        self._stored: tuple[Kernel, Mean, float, Array, Array, Array] | None = None
 
     def __getstate__(self) -> dict[str, Any]:
         state = dict(self.__dict__)
@@ -104,11 +103,8 @@ class Predictor:
         """
         with one_thread():
             mu, covariance = self.gp.joint_of_known(U, self.known)
-            w, V = np.linalg.eigh(covariance)  # it may be singular
-        root = V * np.sqrt(np.maximum(w, 0.0))
         noise = np.random.default_rng(seed).standard_normal((count, len(U)))
-        drawn = mu + self.calibration * (noise @ root.T)
-        return self.in_callers_units(drawn)
+        return self.in_callers_units(drawn(mu, covariance, self.calibration * noise))
 
     def predict(self, points: Any) -> tuple[Array, Array]:
         """Mean and deviation at the caller's points, in the caller's units.
@@ -169,12 +165,9 @@ class Predictor:
         rounding = 1e-8 * gp.kernel.variance  # counts as noise here
         K.flat[:: known + 1] += gp.noises[:known] + rounding
         with one_thread():
-            try:
-                inverse = cho_solve(cho_factor(K, lower=True), np.eye(known))
-            except np.linalg.LinAlgError:
+            if (factor := Factor.of(K)) is None:
                 return 1.0
-            alpha = inverse @ (gp.values[:known] - gp.mean)
-        return error_ratio(inverse, alpha, PRIOR.widest)
+            return Conditioned(factor, gp.residuals[:known]).error_ratio(PRIOR.widest)
 
     def values(self, g: Array) -> Array:
         """Convert from the GP's units to values, of which larger ones are better."""
@@ -224,7 +217,7 @@ class Predictor:
         exist, shares = domain.exists(one), np.zeros(dim)
         with one_thread():
             squares = gp.squares(one, range(dim), self.known)
-            first = self.values(gp.mean_at(squares))
+            first = self.values(gp.mean_at(one, squares))
             for i in range(dim):
                 moved = one.copy()
                 moved[:, i] = other[:, i]
@@ -232,7 +225,7 @@ class Predictor:
                 axes = np.union1d(np.flatnonzero(opened), [i]).tolist()
                 apart = squares - gp.squares(one, axes, self.known)
                 apart += gp.squares(moved, axes, self.known)
-                second = self.values(gp.mean_at(np.maximum(apart, 0.0)))
+                second = self.values(gp.mean_at(moved, np.maximum(apart, 0.0)))
                 shares[i] = _unlike(first, second)
         return shares
 

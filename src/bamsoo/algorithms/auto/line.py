@@ -14,6 +14,7 @@ import numpy as np
 
 from ...base.typing import Array
 from ...kernels import Matern52
+from ...model.conditioned import stacked
 from ..book import SAME
 from .gain import excess
 
@@ -152,14 +153,13 @@ def improvement(u: Array, y: Array, at: Array, centre: float) -> Array:
     K = np.concatenate([K, K + trend])
     own = 1.0 + np.repeat([np.zeros_like(own), own], count, axis=0)
     A = K[:, :, :n] + _NUGGET * np.eye(n)
-    L = np.linalg.cholesky(A)
     sides = np.broadcast_to(np.stack([y, np.ones(n)], axis=1), (2 * count, n, 2))
-    solved = np.linalg.solve(L, np.concatenate([sides, K[:, :, n:]], axis=2))
+    solved, log_roots = stacked(A, np.concatenate([sides, K[:, :, n:]], axis=2))
     values, ones, k = solved[:, :, 0], solved[:, :, 1], solved[:, :, 2:]
     mean = (values * ones).sum(1) / (ones * ones).sum(1)
     errors = values - mean[:, None] * ones
     s2 = np.maximum((errors * errors).sum(1) / n, 1e-300)
-    logs = -0.5 * n * np.log(s2) - np.log(np.diagonal(L, axis1=1, axis2=2)).sum(1)
+    logs = -0.5 * n * np.log(s2) - log_roots
     logs -= 0.5 * np.tile((np.log(_LENGTHS) - log(_TYPICAL)) ** 2, 2)
     weights = np.exp(logs - logs.max())
     mu = mean[:, None] + np.einsum("mn,mnq->mq", errors, k)

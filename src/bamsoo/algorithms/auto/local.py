@@ -15,10 +15,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg.lapack import dpotrf, dpotrs
 
 from ...base.typing import Array
 from ...kernels import SquaredExponential
+from ...model.conditioned import Factor
 from ...model.learning import LEARNING, Evidence, Learning, Track
 from ...model.warp import log_heights, size_of, standardised
 
@@ -127,7 +127,7 @@ class UpperBound:
         self._width = sqrt(model.variance)
         noise = np.append(model.noise, np.full(len(Z), model.noise.mean()))
         K = covariance(self._Z, model.lengths, model.trend) + np.diag(noise)
-        self._factor = factored(K)
+        self._factor = Factor.with_nugget(K, _NUGGETS, lower=False)
 
     def height(self, z: Array) -> float:
         """The bound at a point without the mean's constant term."""
@@ -138,15 +138,13 @@ class UpperBound:
         model, width, (tau, beta, chi) = self._model, self._width, self._model.trend
         of_all = self._Z, model.lengths, model.trend
         k, slopes = covariance_at(z, *of_all)
-        weights, norm = dpotrs(self._factor, k)[0], float(z @ z)
+        weights, norm = self._factor.solve(k), float(z @ z)
         own = 1.0 + tau * (norm + beta * float(z**2 @ z**2) + (1.0 + chi) * norm**2)
         sigma = sqrt(max(own - float(weights @ k), _LEAST))
         rise = tau * (z + 2.0 * beta * z**3 + 2.0 * (1.0 + chi) * norm * z) - weights @ slopes
         rise /= sigma
         bend = tau * np.diag(1.0 + 6.0 * beta * z**2 + 2.0 * (1.0 + chi) * norm)
-        bend += (
-            4.0 * tau * (1.0 + chi) * np.outer(z, z) - slopes.T @ dpotrs(self._factor, slopes)[0]
-        )
+        bend += 4.0 * tau * (1.0 + chi) * np.outer(z, z) - slopes.T @ self._factor.solve(slopes)
         bend -= derivatives(z, *of_all, weights)[2] + np.outer(rise, rise)
         mean, slope, hessian = model.derivatives(z)
         return mean + width * sigma, slope + width * rise, hessian + width * bend / sigma
@@ -338,7 +336,7 @@ class LocalFit(NamedTuple):
         """The model with these hyper-parameters."""
         K = self.evidence.covariance(self.lengths)
         K.flat[:: len(K) + 1] += noise
-        alpha: Array = dpotrs(factored(K), y - self.mean)[0]
+        alpha = Factor.with_nugget(K, _NUGGETS, lower=False).solve(y - self.mean)
         variance = max(float(alpha @ (y - self.mean)) / len(y), 0.0)
         shared = self.log_posterior, self.S, self.Z, self.lengths, self.trend
         return LocalModel(*shared, alpha, variance, noise)
@@ -422,17 +420,6 @@ def _trend(Z: Array, trend: Trend, weights: Array) -> tuple[Array, Array]:
 def _correlations(apart: Array) -> Array:
     """The squared-exponential kernel of differences in units of its length-scales."""
     return np.asarray(np.exp(-0.5 * np.einsum("ij,ij->i", apart, apart)))
-
-
-def factored(K: Array) -> Array:
-    """The Cholesky factor of `K` with the first of the nuggets with which it can be factored."""
-    diagonal = K.diagonal().copy()
-    for nugget in _NUGGETS:
-        K.flat[:: len(K) + 1] = diagonal * (1.0 + nugget)
-        factor, info = dpotrf(K)
-        if not info:
-            break
-    return factor  # type: ignore[no-any-return]
 
 
 def curvature_frame(model: LocalModel, z: Array, constants: LocalConstants) -> Array | None:

@@ -18,9 +18,9 @@ from functools import cached_property
 from math import log
 
 import numpy as np
-from scipy.linalg.lapack import dpotrf, dpotrs
 
 from ...base.typing import Array
+from ...model.conditioned import Factor
 
 LENGTHS = np.geomspace(0.02, 100.0, 35)
 """The lengths that are compared, in units of the cube; the last is as good as a plane."""
@@ -103,7 +103,6 @@ class ResidualModel:
         """Find the most likely length and noise, and then perhaps the scale of each axis."""
         n, D = self.Z.shape
         self.length, self._constant = _TYPICAL, 0.0
-        self._factor = np.empty((0, 0))
         if not n:
             self._A = self._Y
             return
@@ -116,13 +115,13 @@ class ResidualModel:
 
         def improves(length: float, constant: float) -> bool:
             nonlocal best
-            factor, failed = dpotrf(self._covariance(length, constant), lower=1)
-            if failed:
+            factor = Factor.of(self._covariance(length, constant))
+            if factor is None:
                 return False
             norms = self._norms
-            left = float(np.trace(dpotrs(factor, gram / (norms[:, None] * norms), lower=1)[0]))
+            left = float(np.trace(factor.solve(gram / (norms[:, None] * norms))))
             value = -0.5 * n * columns * log(max(left, 1e-300))
-            value -= columns * float(np.log(factor.diagonal()).sum() + np.log(norms).sum())
+            value -= columns * (factor.log_root + float(np.log(norms).sum()))
             value -= 0.5 * (log(length / _TYPICAL) / _SPREAD) ** 2
             value -= 0.5 * float(((np.log(self.scales) / _SPREAD) ** 2).sum())
             if value > best:
@@ -145,7 +144,7 @@ class ResidualModel:
             else:
                 self._scaled(before)
         norms = self._norms[:, None]
-        self._A = dpotrs(self._factor, self._Y / norms, lower=1)[0] / norms
+        self._A = self._factor.solve(self._Y / norms) / norms
 
     def _covariance(self, length: float, constant: float) -> Array:
         """Of the changes of a residual from the origin, each divided by its distance.

@@ -11,9 +11,9 @@ has the mean :math:`\sum_j \mu_j^2 + \sigma_j^2` and the variance
 from math import log
 
 import numpy as np
-from scipy.linalg.lapack import dpotrf, dpotrs, dtrtrs
 
 from ...base.typing import Array
+from ...model.conditioned import Factor
 
 _LARGEST = 30.0  # residuals this many times larger than in the best quarter of points are cut off
 _NUGGET = 1e-8  # of the variance
@@ -69,8 +69,8 @@ class Survey:
                     other[j] *= change
                     if (found := self._likelihood(other)) > value:
                         self.lengths, value = other, found
-        self._factor = dpotrf(self._covariance(self.lengths), lower=1)[0]
-        self._A = dpotrs(self._factor, self._Y, lower=1)[0]
+        self._factor = Factor.with_nugget(self._covariance(self.lengths), (0.0,))
+        self._A = self._factor.solve(self._Y)
         self._variances = np.maximum((self._A * self._Y).sum(0) / len(X), 1e-300)
 
     def _correlations(self, X: Array, lengths: Array) -> Array:
@@ -84,11 +84,11 @@ class Survey:
         return K
 
     def _likelihood(self, lengths: Array) -> float:
-        factor, failed = dpotrf(self._covariance(lengths), lower=1)
-        if failed:
+        factor = Factor.of(self._covariance(lengths))
+        if factor is None:
             return -np.inf
-        left = max(float(np.trace(dpotrs(factor, self._gram, lower=1)[0])), 1e-300)
-        value = -0.5 * len(self._X) * log(left) - float(np.log(factor.diagonal()).sum())
+        left = max(float(np.trace(factor.solve(self._gram))), 1e-300)
+        value = -0.5 * len(self._X) * log(left) - factor.log_root
         prior = 0.5 * float(((np.log(lengths / _TYPICAL) / _SPREAD) ** 2).sum())
         return self._columns * value - prior
 
@@ -96,8 +96,8 @@ class Survey:
         """The mean and the deviation of the sum of squares at each row of `X`."""
         k = self._correlations(X, self.lengths)
         mu = self._origin + k @ self._A
-        solved = dtrtrs(self._factor, k.T, lower=1)[0]
-        sigma2 = np.maximum(1.0 + _NUGGET - (solved**2).sum(0), 1e-12)[:, None] * self._variances
+        unknown = np.maximum(1.0 + _NUGGET - self._factor.explained(k), 1e-12)
+        sigma2 = unknown[:, None] * self._variances
         mean = (mu**2 + sigma2).sum(1) + self._rest
         unit = self._unit**2
         return mean * unit, unit * np.sqrt((2.0 * sigma2**2 + 4.0 * mu**2 * sigma2).sum(1))
