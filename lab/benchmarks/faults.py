@@ -389,7 +389,7 @@ PLACES = (
 
 
 def passwords(seconds: float, seed: int) -> Figures:
-    """Addresses with random passwords: no part of one is in an error."""
+    """Addresses with random passwords and typing errors: no part of a password is in an error."""
     cases, figures = test("study/test_address"), Figures()
     for each in seeds(seconds, seed):
         rng = random.Random(each)
@@ -401,7 +401,7 @@ def passwords(seconds: float, seed: int) -> Figures:
         password = "".join(pieces)
         place = rng.choice(PLACES)
         scheme = rng.choice(["postgresql", "postgres", "mysql", "postgresql+psycopg2", "sqlite"])
-        given = f"{scheme}://{place.format(password)}"
+        given = f"{scheme}{rng.choice(['://', ':/', '//', ':'])}{place.format(password)}"
         try:
             with bamsoo.Study.open(given, readonly=True):
                 raise AssertionError("there is no such server")
@@ -478,6 +478,42 @@ def cut_connections(seconds: float, seed: int) -> Figures:
     return figures
 
 
+FAILING = """
+CREATE OR REPLACE FUNCTION failing() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+IF random() < {share} THEN RAISE EXCEPTION 'cannot be done' USING ERRCODE = '{code}'; END IF;
+RETURN NEW; END $$
+"""
+
+
+def server_errors(seconds: float, seed: int) -> Figures:
+    """Let the server refuse a fifth of all writes: what may pass is waited for, and else raised."""
+    import writers
+
+    figures, branin = Figures(), bamsoo.problems.branin
+    passing = {"53100": "full disk", "55P03": "lock timeout", "57014": "statement timeout"}
+    whole = bamsoo.minimize(branin, branin.bounds, 30, algorithm="soo")
+    with writers.places("server") as (address, running):
+        bamsoo.minimize(branin, branin.bounds, 1, algorithm="soo", study=address("first"))
+        running.execute(FAILING.format(share=0, code="53100"))
+        running.execute(
+            "CREATE TRIGGER failing BEFORE INSERT ON bamsoo_events FOR EACH ROW "
+            "EXECUTE FUNCTION failing()"
+        )
+        for each in seeds(seconds, seed):
+            code = random.Random(each).choice([*passing, "22000"])
+            share, study = 0.2 if code in passing else 1, address(f"errors-{each}")
+            running.execute(FAILING.format(share=share, code=code))
+            try:
+                r = bamsoo.minimize(branin, branin.bounds, 30, algorithm="soo", study=study)
+            except bamsoo.errors.StudyError:
+                assert code not in passing
+            else:
+                assert code in passing
+                assert r.F.tolist() == whole.F.tolist()
+            figures.update({"runs": 1, passing.get(code, "no use to wait"): 1})
+    return figures
+
+
 def slow_branin(x: Any) -> float:
     """Branin's function, which takes a moment."""
     time.sleep(0.05)
@@ -505,6 +541,7 @@ FAULTS: dict[str, Callable[[float, int], Figures]] = {
     "passwords": passwords,
     "server-restarts": server_restarts,
     "cut-connections": cut_connections,
+    "server-errors": server_errors,
 }
 
 
