@@ -258,3 +258,14 @@ def test_a_front_has_one_row_for_each_point_and_says_equal_values_once():
     assert on_the_front(front[:2]) == "2 points on the front"
     assert opt.result.fun == {"a": 1, "b": 1}  # the bend, although no such point stands alone
     assert opt.result.to_dataframe()["front"].sum() == len(front)
+
+
+def test_the_cost_is_that_of_the_steps_that_were_taken():
+    opt = Optimizer(BOX, steps=10, algorithm="soo")
+    first, second, third = opt.ask(3)
+    for step in (1, 2, 4):
+        opt.report(first, step, 5.0 - step)
+    assert opt.ledger.cost == 0.4
+    opt.tell(second, 1.0)  # without a report it took all of them
+    opt.report(third, 3, 2.0)
+    assert opt.ledger.cost == 0.4 + 1.0 + 0.3

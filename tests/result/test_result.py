@@ -248,3 +248,13 @@ def test_hypervolumes_grow_to_that_of_the_front():
     # the reference is (1.1, 1.1)
     assert_allclose(opt.result.hypervolumes, [0.0, 0.01, 0.11, 0.21, 0.21, 0.46])
     assert_allclose(opt.result.hypervolume(), 0.46)
+
+
+def test_the_result_of_one_of_several_objectives_is_best_in_that_one():
+    opt = Optimizer([(0, 1)], objectives={"loss": "min", "gain": "max"}, algorithm="random")
+    for _ in range(9):
+        trial = opt.ask()
+        opt.tell(trial, [float(trial.x[0]), float(trial.x[0] ** 2)])
+    x = opt.result.X[:, 0]
+    assert opt.result.only("loss").fun == opt.result.only("loss").x[0] == x.min()
+    assert opt.result.only("gain").fun == x.max() ** 2

@@ -7,7 +7,7 @@ import bamsoo
 from bamsoo import Fidelity
 from bamsoo.record.ledger import Evaluation
 from bamsoo.search.stopping import REVIVED, Belief, Stopping
-from bamsoo.search.unfinished import AtLevels, Unfinished
+from bamsoo.search.unfinished import AtLevels, Fate, Unfinished
 from bamsoo.space import Point
 
 
@@ -113,3 +113,24 @@ def test_what_somebody_else_stopped_survives_an_interrupt(asked):
     assert set(known.values[~known.final].tolist()) == {1.5}
     assert opt.best.value == 3.0
     assert (opt.result.nstopped, opt.result.nfailed) == (1, 0)
+
+
+@pytest.mark.parametrize(("answers", "fate"), [(True, Fate.SEEN), (False, Fate.KEPT)])
+def test_a_failure_below_the_top_is_kept_unless_it_answers_the_search(answers, fate):
+    opt = bamsoo.Optimizer({"x": (0.0, 16.0), "n": Fidelity(1, 16)})
+
+    class Levels(Margins):
+        def fail(self, point, level):
+            pass
+
+        def outlives(self, level, index):
+            return False
+
+    unfinished = AtLevels(
+        opt.space, opt.ledger, opt.objectives, lambda: np.zeros((1, 1)), Levels({})
+    )
+    failed = Evaluation(0, Point.given(opt.space, (3.0, 1.0)), (), opt.objectives)
+    assert unfinished.arrive(failed, answers, False) is fate
+    assert (
+        unfinished.arrive(failed._replace(point=failed.point.at_top), answers, False) is Fate.SEEN
+    )
