@@ -72,7 +72,7 @@ def scheduled(dim=1, doubts=False, leader=None, tol=None):
 
 def take(schedule, book, value):
     """Take a step and tell its value; returns the index of its proposer."""
-    search = schedule._step()
+    search = schedule.step()
     x = next(search)
     with pytest.raises(StopIteration):
         search.send([Outcome(book.latest, x, (value,))])
@@ -158,21 +158,21 @@ def test_a_pending_step_counts_as_one_that_failed():
 def test_a_climb_without_a_step_is_asked_again_only_a_few_times_before_the_next_value():
     schedule, book, proposers = scheduled()
     assert take(schedule, book, -1.0) == 0
-    search = schedule._step()
+    search = schedule.step()
     assert next(search)[0] * 1000 // 100 == 1  # and stays pending
     proposers[0].propose = lambda focus: attempts.append(focus)
     attempts = []
     for _ in range(10):
-        next(schedule._step())
+        next(schedule.step())
     assert len(attempts) == CONSTANTS.schedule.attempts
     book.receive([Outcome(None, np.full(1, 0.5), (-2.0,))])
-    next(schedule._step())
+    next(schedule.step())
     assert len(attempts) == CONSTANTS.schedule.attempts + 1
 
 
 def pending(schedule, book):
     """Take a step that stays pending; returns its ticket and its point."""
-    x = next(schedule._step())
+    x = next(schedule.step())
     return book.latest, x
 
 
@@ -258,7 +258,7 @@ def test_the_best_point_is_evaluated_again_ever_more_rarely_while_the_search_sta
     book.receive([Outcome(None, np.full(1, 0.5), (-1.0,))])
 
     def next_point(value):
-        search = schedule._step()
+        search = schedule.step()
         x = next(search)
         with pytest.raises(StopIteration):
             search.send([Outcome(book.latest, x, (value,))])
@@ -291,7 +291,7 @@ def test_a_gain_below_the_tolerance_is_no_success(monkeypatch):
 def test_no_step_is_taken_that_can_hardly_gain_what_matters(monkeypatch):
     schedule, book, proposers = scheduled(tol=0.5)
     monkeypatch.setattr(Demand, "can_gain", lambda demand, x: bool(x[0] > 0.1))  # not the first's
-    assert list(schedule._step()) == []
+    assert list(schedule.step()) == []
     assert proposers[0].judged == [False]
     assert take(schedule, book, 1.0) == 1
     assert book.t == 2

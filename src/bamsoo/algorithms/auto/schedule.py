@@ -268,13 +268,13 @@ class Schedule:
         """Take the steps that are due after the evaluations in the tree so far."""
         if self._in_a_row >= patience and self._explored < self._explorations:
             self._in_a_row, self._explored = 0, self._explored + 1
-            yield from self._step([self._candidates])
+            yield from self.step([self._candidates])
         if self._book.known.R.shape[1]:
             yield from self._fits()
             return
         while self._owed >= (every := self.every):
             self._owed -= every
-            yield from self._step()
+            yield from self.step()
 
     # --- steps
 
@@ -294,7 +294,7 @@ class Schedule:
             step, row = self._fitting.pop(ticket), self._book.known.rows.get(ticket)
             self._fit.judge(step, False, row)
 
-    def _step(self, among: list[int] | None = None) -> Waiting:
+    def step(self, among: list[int] | None = None) -> Waiting:
         """Take one step, by the leader, or whoever's step is due first, or by one of `among`."""
         book = self._book
         self.judge()
