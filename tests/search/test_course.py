@@ -73,6 +73,14 @@ def test_another_point_is_taken_if_it_differs_by_rounding_only():
         Course(setup(), [first, told, far])
 
 
+def test_coordinates_that_are_equal_do_not_count_when_another_differs_by_rounding():
+    square = setup(space={"x": (0.0, 1.0), "y": (0.0, 1.0)})
+    first, told, second, *_ = played(Course(square), lambda x, y: x, 2)
+    x, y = np.frombuffer(second.key)
+    near = replace(second, key=np.array([x + 0.5 * ROUNDING, y]).tobytes())
+    assert Course(square, [first, told, near]).apart == {1: pytest.approx(0.5 * ROUNDING)}
+
+
 def test_a_point_told_before_it_is_asked_for_is_not_asked_for():
     course = Course(setup())
     course.apply(Told(None, key(0.5), (0.5,)))

@@ -371,7 +371,7 @@ class Course:
             raise ReplayError(f"{said} no more points") from None
         if point == then:
             return claim
-        apart = self._apart(point, then)
+        apart = self._distance(point, then)
         if apart > ROUNDING:
             raise ReplayError(f"{said} {point.params}")
         self.apart[event.number] = apart
@@ -416,7 +416,7 @@ class Course:
                 self._claims.setdefault(point, []).append(claim)
         self._unseen = []
 
-    def _apart(self, point: Point, other: Point) -> float:
+    def _distance(self, point: Point, other: Point) -> float:
         """The largest difference of two points along an axis, as a share of its range.
 
         If whole numbers or options differ, the distance is infinite.

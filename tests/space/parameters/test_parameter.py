@@ -11,7 +11,7 @@ import bamsoo
 from bamsoo import Choice, Fidelity, Int, Real
 from bamsoo.command.main import main
 from bamsoo.command.parameters import from_table, parse_one
-from bamsoo.errors import StudyError
+from bamsoo.errors import SpaceError, StudyError
 from bamsoo.space import Fixed, Space
 from bamsoo.space.parameters import (
     KINDS,
@@ -112,3 +112,12 @@ def test_a_new_kind_is_one_file(tmp_path, monkeypatch):
     entry = {"choices": ["small", "medium", "large"], "ordinal": True}
     assert from_table({"size": entry}) == {"size": space["size"]}
     np.testing.assert_array_equal(Space(space).domain.unordered, [])
+
+
+@pytest.mark.parametrize("parameter", [Real(0, 1), Int(0, 1), Choice(["a", "b"])])
+def test_a_number_outside_is_refused_and_one_inside_is_not(parameter):
+    for number in (0.0, 1.0):
+        parameter.check("p", number, number)
+    for number in (-1.0, 2.0):
+        with pytest.raises(SpaceError, match=r"p: .* lies outside \[0.0, 1.0\]"):
+            parameter.check("p", number, number)
