@@ -6,6 +6,8 @@ prints one table of docs/answers.md, of COUNT runs of the default on each proble
 
 - `prices`: designs whose multipliers are known: at the true optimum, the slopes of the true
   functions give them. `r.active` is asked after 100 evaluations;
+- `sure`: what the models expect of the best value, `r.what_if([])`, after 50 and 100 evaluations is
+  compared with the known optimum, also of functions without constraints;
 - `what-if`: the most expensive limit of each design is relaxed, by 5 % of the distance between the
   5 % and the 95 % quantile of the numbers measured. What `r.what_if` expects after 100 evaluations
   is compared with what a search finds that knows these and makes 50 more under the new limit;
@@ -23,6 +25,7 @@ from scipy.optimize import minimize as descend
 from scipy.optimize import nnls
 
 import bamsoo
+from bamsoo import problems
 from bamsoo.base.typing import Array
 from bamsoo.space import Real
 from bamsoo_lab.bench.designs import DESIGNS, Design
@@ -34,14 +37,18 @@ BUDGET, MORE = 100, 50
 RELAXED = 0.05
 """How far a limit is relaxed, as a share of the distance between quantiles of its numbers."""
 
+ROUNDING = 1e-6
+"""Relative error of an optimum that does not count: constraints are met to about this much."""
+
+FUNCTIONS = (problems.branin, problems.rosenbrock, problems.hartmann3, problems.hartmann6,
+             problems.shekel)  # fmt: skip
+
 CLOSE = 0.02
 """Relative error of a value that counts as right in the tables."""
 
 
 def run(design: Design, seed: int) -> bamsoo.Result:
-    return bamsoo.minimize(
-        design.evaluate, dict(design.space), BUDGET, constraints=list(design.constraints), seed=seed
-    )
+    return _of_design(design, BUDGET, seed)
 
 
 # --- prices
@@ -109,6 +116,57 @@ def prices(count: int) -> None:
               f"| {share_of(right, there)} |", flush=True)  # fmt: skip
     print(f"| all | {total[0]} | {share_of(total[1], total[0])} | {total[2]} "
           f"| {share_of(total[3], total[1])} |")  # fmt: skip
+
+
+# --- how sure the best value is
+
+
+def exact() -> Iterator[tuple[str, Callable[[int, int], bamsoo.Result], float]]:
+    """Problems with a known optimum: name, a run of a budget and a seed, and the optimum."""
+    for name, design in DESIGNS.items():
+        yield name, partial(_of_design, design), design.evaluate(**design.optimizer)[0]
+    for problem in FUNCTIONS:
+        yield problem.name, partial(_of_function, problem), problem.optimum
+
+
+def _of_design(design: Design, budget: int, seed: int) -> bamsoo.Result:
+    return bamsoo.minimize(
+        design.evaluate, dict(design.space), budget, constraints=list(design.constraints), seed=seed
+    )
+
+
+def _of_function(problem: Any, budget: int, seed: int) -> bamsoo.Result:
+    return bamsoo.minimize(problem, problem.bounds, budget, seed=seed)
+
+
+def sure(count: int) -> None:
+    print("| problem | after | runs | optimum within the interval "
+          "| error of the best value, median "
+          "| distance from the far end of the interval, median |")  # fmt: skip
+    print("|---|--:|--:|---|--:|--:|")
+    every: list[tuple[bool, float, float]] = []
+    for name, run_of, optimum in exact():
+        for budget in (BUDGET // 2, BUDGET):
+            rows = []
+            for seed in range(count):
+                r = run_of(budget, seed)
+                if not r.success:
+                    continue
+                said, error = r.what_if([]), ROUNDING * max(abs(optimum), 1.0)
+                hit = said.low - error <= optimum <= min(said.high, r.fun) + error
+                rows.append((hit, r.fun - optimum, r.fun - said.low))
+            every += rows
+            if rows:
+                print(_sure_row(name, budget, rows), flush=True)
+    hits = sum(hit for hit, _, _ in every)
+    print(f"\nIn all, the optimum is within the interval in {share_of(hits, len(every))}.")
+
+
+def _sure_row(name: str, budget: int, rows: list[tuple[bool, float, float]]) -> str:
+    hits, errors, widths = zip(*rows, strict=True)
+    error, width = max(float(np.median(errors)), 0.0), float(np.median(widths))
+    return (f"| {name} | {budget} | {len(rows)} | {sum(hits)} of {len(rows)} "
+            f"| {error:.2g} | {width:.2g} |")  # fmt: skip
 
 
 # --- other limits
@@ -263,7 +321,7 @@ def tolerances(count: int) -> None:
           f"{share_of(held, runs)} the true worst value is at most the expected one.")  # fmt: skip
 
 
-PARTS = {"prices": prices, "what-if": what_if, "robust": tolerances}
+PARTS = {"prices": prices, "sure": sure, "what-if": what_if, "robust": tolerances}
 
 
 def main() -> None:

@@ -132,7 +132,7 @@ def test_where_nothing_is_feasible_slices_go_through_the_least_violation(browser
     assert r.C["c"][shown] == r.C["c"][least]
     assert "no feasible point has been found yet" in page.text("#best")
     assert "could not be drawn" not in page.text("main")
-    assert page.js("return [0, 1].map(bamsooReport.swing).every(Number.isFinite)")
+    assert page.js("return [0, 1].map((i) => bamsooReport.swing(i)).every(Number.isFinite)")
     assert page.complaints() == []
 
 
@@ -212,3 +212,15 @@ def test_the_model_of_a_measured_number_is_that_of_the_library(page, study):
         "map.dispatchEvent(new Event('change'))"
     )
     wait_for(lambda: "Expected stress from" in page.text("#slices"))
+
+
+def test_what_counts_as_close_and_whose_importance_is_shown_can_be_chosen(page, study):
+    narrow, wide = (page.set("#within", k) or page.text("#best table.best") for k in (0, 2))
+    assert "stays within" in narrow
+    assert narrow != wide
+    assert page.js("return document.querySelectorAll('#best .close').length") > 0
+    before = page.text("#importance table")
+    page.set("#importance-of", "slender")  # it does not depend on the material
+    after = page.text("#importance table")
+    assert after != before
+    assert re.search(r"steel\s+(< 0.1|0) %\s+(< 0.1|0) %", after)

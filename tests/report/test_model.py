@@ -232,9 +232,44 @@ def test_the_page_says_what_limits_the_best_point_and_what_other_limits_would_br
     assert sorted(steps.values(), reverse=True) == [steps[bound] for bound in sorted(steps)]
     bound = max(steps)
     assert steps[bound] == pytest.approx(2 * (1 - bound / 200) ** 2, abs=0.02)
-    value, low, high = shown["expected"]
-    assert low <= value <= high
-    assert value == pytest.approx(0.5, abs=1e-3)
+    low, high = shown["expected"]
+    assert 0.5 - 1e-3 < low <= 0.5 + 1e-9
+    assert 0.5 - 1e-6 < high <= r.fun
+
+
+def test_a_bound_of_a_parameter_has_a_slider_too(tmp_path):
+    path, space = tmp_path / "run.db", {"x": (1, 3), "rate": bamsoo.Real(1e-3, 1, log=True)}
+    bamsoo.maximize(lambda x, rate: -(x**2) - np.log10(rate) ** 2, space, 25, study=path)
+    shown = describe(path)
+    sliders = {(each["name"], each["upper"]): each for each in shown["what_if"]}
+    below = sliders["x", False]
+    assert [step["bound"] for step in below["steps"]] == pytest.approx(np.linspace(0.9, 1.1, 9))
+    assert below["steps"][below["now"]]["bound"] == 1.0
+    found = [step["fun"] for step in below["steps"]]
+    assert found == pytest.approx(-(np.linspace(0.9, 1.1, 9) ** 2), abs=0.02)
+    low, high = shown["expected"]
+    assert low <= -1.0 + 1e-6 <= high + 2e-6
+
+
+def test_distances_that_count_as_close_do_not_depend_on_how_long_a_search_polished(tmp_path):
+    path, space = tmp_path / "run.db", {"x": (0, 1), "y": (0, 1)}
+    for budget in (25, 60):
+        bamsoo.minimize(lambda x, y: (x - 0.3) ** 2 + y, space, budget, study=path, tol=1e-9)
+        levels = describe(path)["ranges"]["levels"]
+        assert [level["within"] for level in levels] == sorted(level["within"] for level in levels)
+        assert levels[0]["within"] == 1e-9
+        assert 0.05 <= levels[-1]["within"] <= 0.1
+        widths = [level["of"][0][1] - level["of"][0][0] for level in levels]
+        assert widths == sorted(widths)
+        assert widths[-1] == pytest.approx(2 * levels[-1]["within"] ** 0.5, rel=0.1)
+
+
+def test_measured_numbers_have_an_importance_of_their_own(tmp_path):
+    path, space = tmp_path / "run.db", {"x": (0, 1), "y": (0, 1)}
+    bamsoo.minimize(lambda x, y: (x**2 + y**2, {"load": 3 * y}), space, 20, study=path)
+    (load,) = describe(path)["numbers"]
+    assert load["importance"] == pytest.approx([0.0, 1.0], abs=0.01)
+    assert load["near"] == pytest.approx([0.0, 1.0], abs=0.01)
 
 
 def test_while_nothing_is_feasible_the_page_shows_the_least_violation(tmp_path):

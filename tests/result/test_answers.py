@@ -98,7 +98,29 @@ def test_importance_is_of_the_value_or_of_a_number_everywhere_or_near_the_best()
     assert r.importance.of("load").near["x"] == pytest.approx(0.0, abs=0.02)
 
 
+def test_near_the_best_is_where_constraints_are_met():
+    def fun(x, y):  # the best values are all infeasible, and there x decides
+        return y + 20.0 * min(x - 0.5, 0.0), {"c": 0.5 - x}
+
+    r = bamsoo.minimize(fun, {"x": (0, 1), "y": (0, 1)}, 40, constraints=["c"])
+    assert r.importance["x"] > 0.9
+    assert r.importance.near["y"] > 0.9 > 0.2 > r.importance.near["x"]
+    known = bamsoo.minimize(
+        lambda x, y: fun(x, y)[0], {"x": (0, 1), "y": (0, 1)}, 40,
+        constraints=[bamsoo.Formula("x >= 0.5")],
+        known=[({"x": 0.1 * i, "y": 0.5}, fun(0.1 * i, 0.5)[0]) for i in range(5)],
+    )  # fmt: skip
+    assert known.importance.near["y"] > known.importance.near["x"]
+
+
 # --- other limits
+
+
+def test_without_a_change_it_is_what_the_models_expect_of_a_longer_search(limited):
+    said = limited.what_if([])
+    assert said.low <= 0.5 <= said.high
+    assert said.high - said.low < 0.01
+    assert (said.params["x"], said.params["y"]) == pytest.approx((0.5, 0.5), abs=0.02)
 
 
 @pytest.mark.parametrize(

@@ -63,6 +63,20 @@ def test_a_demand_is_met_with_the_probability_that_the_model_gives(sign):
     assert (chance[[0, 2]] > 0.99).tolist() == ([True, False] if sign < 0 else [False, True])
 
 
+def test_many_points_at_a_limit_do_not_make_a_model_of_a_jump():
+    def stress(X):  # 17 to 0 in the first half of x
+        return 1 / (0.05 + X[:, 0]) + X[:, 1] - 2.5
+
+    rng = np.random.default_rng(0)
+    spread, beyond = rng.random((25, 2)), 1e-7 * rng.standard_normal(40)
+    y = rng.normal(0.6, 1e-5, 40)
+    at_the_limit = np.column_stack([1 / (2.5 - y + beyond) - 0.05, y])
+    X = np.vstack([spread, at_the_limit])
+    model = learned(Space([(0, 1)] * 2), X, stress(X), 0.0, False)
+    other = rng.random((20, 2)) * [0.5, 1.0] + [0.3, 0.0]
+    assert model.predict(other)[0] == pytest.approx(stress(other), abs=0.3)
+
+
 @pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize("size", [0.0, 5e-324, 1e-300, 3.0, 1e300])
 def test_constant_numbers_are_expected_to_stay_as_they_are(size):

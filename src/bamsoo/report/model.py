@@ -5,6 +5,7 @@ import shlex
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
+from functools import partial
 from math import ceil, inf, isfinite, isnan, log10
 from os import PathLike
 from typing import Any
@@ -18,16 +19,23 @@ from ..base.typing import Array, Simple
 from ..errors import ModelError
 from ..record.events import Imported
 from ..record.ledger import Evaluation, extra_names
-from ..result.answers import active, expected_near, least_violating, scene_of, what_if_steps
+from ..result.answers import (
+    Active,
+    Forecast,
+    active,
+    least_violating,
+    scene_of,
+    what_if,
+    what_if_steps,
+)
 from ..result.fits import Fitted
 from ..result.measured import Numbers
 from ..result.predictor import Predictor
-from ..result.ranges import range_of
+from ..result.ranges import Requirements, range_of
 from ..result.scene import Scene
 from ..run.command import that_exist
 from ..search.optimizer import Optimizer
 from ..space import Constraints, Space, key_of
-from ..space.limit import Limit
 from ..study import Record, Study
 from .growth import MOST_NODES, Growth, partition
 from .source import Shown, TrialSource, known_values, source_of, title_of
@@ -214,14 +222,17 @@ def describe_search(study: Shown, growth: Growth | None) -> dict[str, Any]:
     ends = study.believed_ends
     numbered = ((row, r.number) for row, r in enumerate(records) if r.number is not None)
     beliefs = {row: ends[number] for row, number in numbered if number in ends}
-    models = [_model(study, search, points, values, beliefs, i) for i, values in enumerate(columns)]
+    numbers = Numbers(study.space, study.constraints, study.trials, bool(study.noise))
+    models = [
+        _model(study, search, points, values, beliefs, numbers, i)
+        for i, values in enumerate(columns)
+    ]
     best = study.best if search is None else search.best
     several = study.objectives.several
-    numbers = Numbers(study.space, study.constraints, study.trials, bool(study.noise))
     objectives = [
         {
             "model": model,
-            "ranges": _ranges(study, numbers, predictor, best, values),
+            "ranges": _ranges(study, numbers, predictor, best),
             "believed": {row: [*map(_short, each[i])] for row, each in beliefs.items()},
         }
         for i, ((model, predictor), values) in enumerate(zip(models, columns, strict=True))
@@ -233,7 +244,7 @@ def describe_search(study: Shown, growth: Growth | None) -> dict[str, Any]:
         "objectives": objectives if several else [],
         "predicted": _predicted(study, [predictor for _, predictor in models], points),
         "limits": _limits(study, search),
-        "numbers": _number_models(numbers),
+        "numbers": _number_models(numbers, predictor),
         **_held(study, numbers, None if several else predictor, best),
         "gap": None if several else _gap(search),
         "best": None if several else _estimated_best(study, records, rows, search),
@@ -386,6 +397,7 @@ def _model(
     points: Sequence[Array],
     values: Array,
     beliefs: Mapping[int, Sequence[tuple[float, float]]],
+    numbers: Numbers,
     i: int,
 ) -> tuple[dict[str, Any], Predictor | None]:
     """The search's own GP, or one that is fitted here, or the reason why there is none.
@@ -429,59 +441,75 @@ def _model(
         said += f". What the curves of {count(len(beliefs), 'stopped trial')} say counts as well"
     return {
         **model.as_data(),
-        "importance": predictor.importance().tolist(),
-        "near": predictor.importance(predictor).tolist(),
+        **_importance(predictor, predictor, numbers),
         "values": len(known),
         "says": f"{said} ({model.description()}).",
     }, predictor
 
 
-CLOSE = 0.05
-"""The page shows where the value stays within this share of the distance from the best value to the
-median of all. What counts as close differs from task to task; a twentieth of what the search has
-gained over an ordinary point is little for most."""
+def _importance(of: Predictor, value: Predictor, numbers: Numbers) -> dict[str, Any]:
+    """The share of each parameter, in the whole space and near the best point."""
+    near = of.importance(partial(numbers.near_best, value))
+    return {"importance": of.importance().tolist(), "near": near.tolist()}
+
+
+CLOSE = (0.02, 0.1, 0.5)
+"""The page shows where the value stays within each of these shares of the distance from the best
+value to the worst one near the best, as for the importance. What counts as close differs from task
+to task, so there is a choice."""
 
 
 def _ranges(
-    study: Shown,
-    numbers: Numbers,
-    predictor: Predictor | None,
-    best: Evaluation | None,
-    values: Array,
+    study: Shown, numbers: Numbers, predictor: Predictor | None, best: Evaluation | None
 ) -> dict[str, Any] | None:
     """Where each parameter may lie so that the value stays close to the best one, and feasible."""
     if predictor is None or best is None or study.objectives.several:
         return None
-    value = best.numbers[0]
-    with np.errstate(over="ignore"):
-        within = CLOSE * abs(float(np.nanmedian(values)) - value)
-    if not 0.0 < within < inf:
-        return None
     if (lost := study.constraints.forgotten) is not None:
         return {"lost": lost}
-    try:
-        standing = numbers.standing(predictor, value, within)
-    except ModelError:  # too few measurements of a constraint
+    found = []
+    for within in _distances(study, numbers, predictor, best.numbers[0]):
+        try:
+            standing = numbers.standing(predictor, best.numbers[0], within)
+        except ModelError:  # too few measurements of a constraint
+            return None
+        ends = [_range(study.space, standing, best.x, i) for i in _shown_parameters(study.space)]
+        found.append({"within": within, "of": ends})
+    return {"levels": found} if found else None
+
+
+def _distances(study: Shown, numbers: Numbers, predictor: Predictor, best: float) -> list[float]:
+    """Distances from the best value that may count as close, smallest first, with one digit.
+
+    They come from predictions all over the space: most evaluations of a long search are close to
+    the best one.
+    """
+    near = numbers.near_best(predictor, _spread(study.space))
+    values = predictor.in_callers_units(predictor.posterior(near)[0])
+    with np.errstate(over="ignore"):
+        reach = float(np.abs(values - best).max())
+    tol = getattr(study, "tol", None) or 0.0
+    found = {float(f"{share * reach:.0e}") for share in CLOSE if 0.0 < share * reach < inf}
+    return sorted({within for within in found if within > tol} | ({tol} if tol else set()))
+
+
+def _range(space: Space, standing: Requirements, best: Array, i: int) -> list[Any] | None:
+    """The ends of the range of parameter i, or the numbers of its options, and how sure it is."""
+    slot = space.slots[i]
+    if isnan(best[i]) or i in space.fixed:
         return None
-    found: list[Any] = []
-    for i in _shown_parameters(study.space):
-        slot = study.space.slots[i]
-        if isnan(best.x[i]) or i in study.space.fixed:
-            found.append(None)
-            continue
-        each = range_of(study.space, standing, best.x, i)
-        ends: Any = (each.low, each.high)
-        if each.options is not None:
-            ends = [int(slot.parameter.number_of(slot.name, option)) for option in each.options]
-        found.append([*ends, each.sure] if each.options is None else [ends, each.sure])
-    return {"within": within, "of": found}
+    each = range_of(space, standing, best, i)
+    if each.options is None:
+        return [each.low, each.high, each.sure]
+    numbers = [int(slot.parameter.number_of(slot.name, option)) for option in each.options]
+    return [numbers, each.sure]
 
 
 MOST_NUMBERS = 6
 """The largest number of measured numbers whose models the page gets; each has to be fitted."""
 
 
-def _number_models(numbers: Numbers) -> list[dict[str, Any]]:
+def _number_models(numbers: Numbers, value: Predictor | None) -> list[dict[str, Any]]:
     """The models of the measured constraints and of recorded numbers, for slices and the map."""
     found: list[dict[str, Any]] = []
     for name in numbers.names:
@@ -491,7 +519,8 @@ def _number_models(numbers: Numbers) -> list[dict[str, Any]]:
         if nothing_to_learn(column[np.isfinite(column)]) is not None:
             continue
         model = numbers.predictor(name)
-        found.append({"name": name, **Surrogate(model.gp, model.transform).as_data()})
+        shares = {} if value is None else _importance(model, value, numbers)
+        found.append({"name": name, **Surrogate(model.gp, model.transform).as_data(), **shares})
     return found
 
 
@@ -504,6 +533,10 @@ SLIDERS = 3
 FURTHEST = 0.2
 """How far a slider goes to either side, as a share of the distance between the 5 % and the 95 %
 quantile of the measured numbers. Further away, few points have been evaluated."""
+
+BEYOND = 0.05
+"""How far the slider of a parameter's bound goes to either side, as a share of its range. Nothing
+has been evaluated beyond the bound, and models say little about places further away."""
 
 
 def _held(
@@ -521,37 +554,58 @@ def _held(
     scene = scene_of(predictor, numbers)
     try:
         held = active(scene, best.x)
-    except ModelError:  # too few measurements of a constraint
+        any_point = what_if(scene, [])
+    except ModelError:  # too few measurements of a constraint, or models that know no such point
         return nothing
-    limits = {limit.text: limit for limit in study.constraints.limits}
-    sliders = [
-        _slider(scene, limits[each.limit], best, numbers) for each in held if each.limit in limits
-    ][:SLIDERS]
-    near = expected_near(scene, study.space.encode(best.x))
+    sliders = [_slider(scene, each, best, numbers) for each in held]
     return {
         **nothing,
         "active": [asdict(each) for each in held],
-        "what_if": sliders,
-        "expected": [near.fun, near.low, near.high],
+        "what_if": [each for each in sliders[:SLIDERS] if each is not None],
+        "expected": _expected(study, any_point, best),
     }
 
 
-def _slider(scene: Scene, limit: Limit, best: Evaluation, numbers: Numbers) -> dict[str, Any]:
-    """What is expected under other bounds of a limit."""
-    reach = FURTHEST * float(np.ptp(np.nanquantile(numbers.column(limit.name), [0.05, 0.95])))
-    shares = np.arange(STEPS + 1) / STEPS
-    u = scene.space.encode(best.x)
-    rows = []
-    for side in (-1.0, 1.0):
-        bounds = [_short(limit.bound + side * reach * each, 4) for each in shares]
-        rows += [*zip(bounds, what_if_steps(scene, limit, bounds, u), strict=True)][side > 0.0 :]
-    columns = scene.space.columns
+def _expected(study: Shown, said: Forecast, best: Evaluation) -> list[float]:
+    """The ends of the interval for the best value; without noise, it is no worse than the best."""
+    if study.noise:
+        return [said.low, said.high]
+    value, sign = best.numbers[0], study.objectives.signs[0]
+    ends = [said.low, said.high]
+    return sorted(max(end, value) if sign > 0.0 else min(end, value) for end in ends)
+
+
+def _slider(
+    scene: Scene, held: Active, best: Evaluation, numbers: Numbers
+) -> dict[str, Any] | None:
+    """What is expected under other bounds of a limit; None for a constraint known in advance."""
+    space, u = scene.space, scene.space.encode(best.x)
+    shares = np.arange(-STEPS, STEPS + 1) / STEPS
+    limits = {limit.text or f"{limit.name} <= 0": limit for limit in scene.limits}
+    if (limit := limits.get(held.limit)) is not None:
+        reach = FURTHEST * float(np.ptp(np.nanquantile(numbers.column(limit.name), [0.05, 0.95])))
+        now, sign = limit.bound, "<=" if limit.side > 0.0 else ">="
+        bounds = [now + reach * each for each in shares.tolist()]
+    elif held.name in space.names:
+        i = space.names.index(held.name)
+        upper = held.limit.startswith(f"{held.name} <=")
+        now, sign = float((space.high if upper else space.low)[i]), "<=" if upper else ">="
+        places = float(upper) + BEYOND * shares
+        bounds = [space.value_at(i, place) for place in places.tolist()]
+        bounds = [each for each in bounds if each * now >= 0.0]  # a width of 0 stays a width
+    else:
+        return None
+    bounds = sorted({now, *(_short(each, 4) for each in bounds)} - {_short(now, 4)} | {now})
+    middle = bounds.index(now)
+    down = what_if_steps(scene, held.name, sign, bounds[middle::-1], u)
+    up = what_if_steps(scene, held.name, sign, bounds[middle:], u)
+    columns = space.columns
     steps = [
         {"bound": bound, "fun": said.fun, "low": said.low, "high": said.high,
-         "params": [_told(columns(said.params).get(n)) for n in scene.space.names]}
-        for bound, said in sorted(rows, key=lambda row: row[0])
+         "params": [_told(columns(said.params).get(n)) for n in space.names]}
+        for bound, said in zip(bounds, [*down[:0:-1], *up], strict=True)
     ]  # fmt: skip
-    return {"limit": limit.text, "name": limit.name, "upper": limit.side > 0.0, "steps": steps}
+    return {"name": held.name, "upper": sign == "<=", "now": middle, "steps": steps}
 
 
 def _told(value: Any) -> str:
@@ -566,6 +620,14 @@ SPREAD = 512
 model is looked for. With more it is smoother and takes longer."""
 
 
+def _spread(space: Space) -> Array:
+    """Points of the unit cube, all over the space."""
+    from scipy.stats import qmc  # takes long to load
+
+    spread = qmc.Sobol(space.domain.dim, seed=0).random(SPREAD)
+    return np.array([space.domain.snap(u) for u in spread])
+
+
 def _predicted(
     study: Shown, predictors: Sequence[Predictor | None], points: Sequence[Array]
 ) -> dict[str, Any] | None:
@@ -575,11 +637,8 @@ def _predicted(
     """
     if len(predictors) != 2 or any(each is None for each in predictors) or not len(points):
         return None
-    from scipy.stats import qmc  # takes long to load
-
     space = study.space
-    spread = qmc.Sobol(space.domain.dim, seed=0).random(SPREAD)
-    U = np.array([*map(space.encode, points), *map(space.domain.snap, spread)])
+    U = np.array([*map(space.encode, points), *_spread(space)])
     X = [space.decode(u) for u in U]
     turned = study.objectives.turned
     both = [each.predict(X) for each in predictors if each is not None]

@@ -12,7 +12,7 @@ from ..base.checks import brief, is_finite
 from ..base.typing import Array
 from ..errors import ModelError, SettingsError
 from ..space import Space
-from ..space.limit import COMPARISON, Limit, limits_of
+from ..space.limit import COMPARISON, limits_of
 from .measured import Numbers
 from .predictor import Predictor
 from .ranges import SURE
@@ -184,7 +184,7 @@ def _holds(scene: Scene, u: Array, best: Array, free: Sequence[int]) -> Iterator
     for j, (limit, model) in enumerate(zip(scene.limits, scene.models, strict=True)):
         slack = -limit.excess(float(model.predict([best])[0][0]))
         slopes = limit.side * _slopes(model, u, free, j + 1)
-        yield Hold(limit.name, limit.text or f"{limit.name} <= 0", max(slack, 0.0), slopes, 1.0)
+        yield Hold(limit.name, limit.text or f"{limit.name} <= 0", max(0.0, slack), slopes, 1.0)
     excess = constraints.known_excess(best)
     if len(excess):
         U, apart = _ends(u, free)
@@ -195,7 +195,7 @@ def _holds(scene: Scene, u: Array, best: Array, free: Sequence[int]) -> Iterator
         for k, words in enumerate(constraints.words):
             slopes = change[:, k]
             if np.isfinite(slopes).all() and np.isfinite(excess[k]):
-                yield Hold(words, words, max(-float(excess[k]), 0.0), slopes[None], 1.0)
+                yield Hold(words, words, max(0.0, -float(excess[k])), slopes[None], 1.0)
     for row, i in enumerate(free):
         name = space.slots[i].label
         for side, end in ((-1.0, float(space.low[i])), (1.0, float(space.high[i]))):
@@ -204,7 +204,7 @@ def _holds(scene: Scene, u: Array, best: Array, free: Sequence[int]) -> Iterator
             unit = _per_unit(space, i, end)
             sign = "<=" if side > 0.0 else ">="
             slack = side * (end - float(best[i]))
-            yield Hold(name, f"{name} {sign} {end:g}", max(slack, 0.0), slopes, unit)
+            yield Hold(name, f"{name} {sign} {end:g}", max(0.0, slack), slopes, unit)
 
 
 def _per_unit(space: Space, i: int, value: float) -> float:
@@ -231,23 +231,20 @@ def what_if(scene: Scene, changes: Any) -> Forecast:
     return _forecast(other, ends)
 
 
-def what_if_steps(scene: Scene, limit: Limit, bounds: Sequence[float], u: Array) -> list[Forecast]:
+def what_if_steps(
+    scene: Scene, name: str, sign: str, bounds: Sequence[float], u: Array
+) -> list[Forecast]:
     """What is expected under other bounds of one limit, each found from the one before.
 
-    The first climb begins at `u`. Unlike in `what_if`, distant points are not looked at.
+    The limit is `name`, "<=" or ">=", and a bound. The first climb begins at `u`. Unlike in
+    `what_if`, distant points are not looked at.
     """
     found = []
     for bound in bounds:
-        text = f"{limit.name} {'<=' if limit.side > 0.0 else '>='} {bound!r}"
-        other = _changed(scene, text)
+        other = _changed(scene, f"{name} {sign} {bound!r}")
         u = other.climb(u)
         found.append(_forecast(other, u[None]))
     return found
-
-
-def expected_near(scene: Scene, u: Array) -> Forecast:
-    """What the models expect of the best point around another one, under the present limits."""
-    return _forecast(scene, scene.climb(u)[None])
 
 
 def _forecast(scene: Scene, ends: Array) -> Forecast:
@@ -261,7 +258,7 @@ def _forecast(scene: Scene, ends: Array) -> Forecast:
 
     def best_with(caution: float) -> float:
         shifted = replace(scene, caution=caution)
-        climbed = np.array([shifted.climb(u) for u in ends])
+        climbed = [*(shifted.climb(u) for u in ends), shifted.best_known()]
         kept = climbed[int(np.argmax([shifted.worst(u, np.zeros((1, len(u)))) for u in climbed]))]
         return float(model.in_callers_units(shifted.values(kept[None]))[0])
 

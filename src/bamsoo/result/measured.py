@@ -101,6 +101,24 @@ class Numbers:
         kept: NDArray[np.bool_] = allowed & ~np.array(near, dtype=bool)
         return kept
 
+    def near_best(self, value: Predictor, U: Array) -> Array:
+        """The best of some points of the cube, the share `NEAR` of those that meet every limit.
+
+        It goes by the models; `value` is that of the values.
+        """
+        missed = np.zeros(len(U))
+        for limit in self.constraints.limits:
+            try:
+                model = self.predictor(limit.name)
+            except ModelError:  # too few measurements
+                continue
+            excess = limit.side * (model.posterior(U)[0] - model.transform(limit.bound))
+            missed += np.maximum(excess, 0.0) / np.sqrt(model.gp.kernel.variance)
+        if self.constraints.known and self.constraints.forgotten is None:
+            missed[~self.allows([self._space.decode(u) for u in U])] = np.inf
+        kept = max(int(NEAR * (missed == 0.0).sum()), min(FEW, int(NEAR * len(U))), 1)
+        return np.asarray(U[np.lexsort([-value.posterior(U)[0], missed])[:kept]])
+
     def allows(self, points: Sequence[Array]) -> NDArray[np.bool_]:
         """Whether each point meets every constraint that is known in advance."""
         return np.array([self.constraints.violated(x) is None for x in points], dtype=bool)
@@ -149,6 +167,31 @@ class Numbers:
         return learned(self._space, X, column[rows], bounds[0] if bounds else None, self.noisy)
 
 
+NEAR = 0.1
+"""Share of the space that counts as near the best. With a much smaller one, few points are left to
+estimate shares from; with a larger one, the worst regions decide again."""
+
+FEW = 50
+"""Where fewer points meet all constraints, those that nearly do count as near the best, too: the
+distribution of so few along a parameter is not known."""
+
+CELL = 0.05
+"""Of the points in a cube of this side, one counts for the typical size of a number. Half of the
+points of a long search may lie at a limit, where sizes are those of rounding errors; a scale of
+that size would make a model of a jump. With a much larger side, few points would be left."""
+
+
+def _apart(X: Array) -> NDArray[np.intp]:
+    """The index of one point of each cube of side `CELL`."""
+    return np.unique(np.floor(X / CELL), axis=0, return_index=True)[1]
+
+
+def _typical(sizes: Array) -> float:
+    """The median of the sizes that are not 0; 0 if there are none."""
+    there = sizes[sizes > 0.0]
+    return max(float(np.median(there)), 1e-300) if len(there) else 0.0
+
+
 def learned(space: Space, X: Array, numbers: Array, bound: float | None, noisy: bool) -> Predictor:
     """The model of numbers measured at points of the unit cube.
 
@@ -157,7 +200,7 @@ def learned(space: Space, X: Array, numbers: Array, bound: float | None, noisy: 
     domain = space.domain
     origin = float(np.median(numbers)) if bound is None else bound
     near = numbers - origin
-    scale = max(float(np.median(np.abs(near[near != 0.0]))), 1e-300) if near.any() else 1.0
+    scale = _typical(np.abs(near[_apart(X)])) or _typical(np.abs(near)) or 1.0
     order = np.argsort(np.abs(near), kind="stable")
     some = spread_of(order, LEARNING.most)
     typical = np.full(domain.dim, LEARNING.typical)

@@ -30,11 +30,6 @@ more than 8192 points per parameter. It then takes a tenth of a second, and is e
 hundredths if the model's mean has no narrow peaks."""
 
 
-NEAR = 0.1
-"""Share of the space that counts as near the best. With a much smaller one, few points are left to
-estimate shares from; with a larger one, the worst regions decide again."""
-
-
 class Predictor:
     """The GP of a search as it was after its first `known` values.
 
@@ -177,7 +172,7 @@ class Predictor:
         """Convert from the GP's units to values in the caller's own sense."""
         return np.asarray(self.sense.turn(self.values(g)))
 
-    def importance(self, near: "Predictor | None" = None) -> Array:
+    def importance(self, near: Callable[[Array], Array] | None = None) -> Array:
         """For each parameter, the share of the variance of the predicted mean that involves it.
 
         These are the total Sobol' indices of `predict` over the whole space, whose points are
@@ -192,10 +187,9 @@ class Predictor:
 
         Parameters
         ----------
-        near : Predictor, optional
-            The model of the value, to consider the surroundings of its best points instead of the
-            whole space: each parameter is distributed as it is among the `NEAR` share of the space
-            with the best predictions.
+        near : callable, optional
+            Returns the good ones of some points of the cube, to consider their surroundings instead
+            of the whole space: each parameter is distributed as it is among them.
         """
         from scipy.stats import qmc  # takes long to load
 
@@ -209,7 +203,7 @@ class Predictor:
                 centres = np.array([axis.centre(j) for j in range(axis.count)])
                 pairs[:, i] = centres[np.searchsorted(edges, pairs[:, i], side="right")]
         if near is not None:
-            good = near._best_of(pairs[:, :dim])
+            good = near(pairs[:, :dim])
             for i in range(dim):
                 sizes = np.floor(pairs[:, [i, dim + i]] * len(good)).astype(int)
                 pairs[:, [i, dim + i]] = np.sort(good[:, i])[np.minimum(sizes, len(good) - 1)]
@@ -228,11 +222,6 @@ class Predictor:
                 second = self.values(gp.mean_at(moved, np.maximum(apart, 0.0)))
                 shares[i] = _unlike(first, second)
         return shares
-
-    def _best_of(self, U: Array) -> Array:
-        """The share `NEAR` of some points of the cube with the best predictions."""
-        mu = self.posterior(U)[0]
-        return U[np.argsort(-mu, kind="stable")[: max(int(NEAR * len(U)), 1)]]
 
 
 class Requirement(NamedTuple):

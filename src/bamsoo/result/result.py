@@ -325,8 +325,8 @@ class Result(OptimizeResult):  # type: ignore[misc]  # scipy comes without types
 
         The share is that of the variance of the predictions over the whole space that involves the
         parameter (a total Sobol' index). `importance.near` has the shares near the best point: in
-        the tenth of the space with the best predictions. `importance.of(name)` is about a measured
-        number instead of the value.
+        the tenth of the space with the best predictions, of the points that are expected to meet
+        the constraints. `importance.of(name)` is about a measured number instead of the value.
 
         Examples
         --------
@@ -354,7 +354,8 @@ class Result(OptimizeResult):  # type: ignore[misc]  # scipy comes without types
         ----------
         changes : str or list of str
             Limits of measured numbers, which take the place of those of the same number and side,
-            or bounds of real parameters, such as "Tpeak <= 530" or "T0 <= 450".
+            or bounds of real parameters, such as "Tpeak <= 530" or "T0 <= 450". With an empty list,
+            the limits are the present ones.
 
         Returns
         -------
@@ -836,13 +837,17 @@ class Importance(dict[str, float]):
     """The share of each parameter; see `Result.importance`."""
 
     def __init__(self, result: Result, model: Predictor, near: bool = False) -> None:
-        shares = model.importance(result.predictor if near else None)
+        good = partial(result._details.numbers.near_best, result.predictor)
+        shares = model.importance(good if near else None)
         super().__init__(zip(result.space.names, shares.tolist(), strict=False))
         self._result, self._model = result, model
 
     @property
     def near(self) -> "Importance":
-        """The shares in the tenth of the space with the best predictions of the value."""
+        """The shares in the tenth of the space with the best predictions of the value.
+
+        With constraints, only the part of the space counts where they are expected to be met.
+        """
         return Importance(self._result, self._model, near=True)
 
     def of(self, name: str) -> "Importance":

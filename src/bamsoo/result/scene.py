@@ -130,10 +130,11 @@ class Scene:
         return np.asarray(U[chosen])
 
     def climb(self, u: Array, scenarios: Array | None = None) -> Array:
-        """The best point near another one, along the continuous axes.
+        """The best point near another one, along the continuous axes; no worse than that one.
 
         With `scenarios`, the worst of several points is meant: rows that are added to the point.
         """
+        u = np.clip(u, self.low + self.margin, self.high - self.margin)
         there = self.space.domain.exists(np.clip(u, 0.0, 1.0))
         free = [i for i in self.space.domain.continuous if there[i]]
         if not free:
@@ -190,7 +191,14 @@ class Scene:
         at: Array = u.copy()
         if np.isfinite(found.x).all():
             at[free] = np.clip(found.x[:-1], low, high)
-        return at
+        return at if self.worst(at, apart) >= self.worst(u, apart) else u
+
+    def best_known(self) -> Array:
+        """The best of the points with a value."""
+        U = self.value.gp.X[: self.value.known]
+        inside = (np.clip(U, self.low, self.high) == U).all(axis=1)
+        U = U[inside] if inside.any() else U
+        return np.asarray(U[int(self.merit(self.values(U), self.slacks(U)).argmax())])
 
     def worst(self, u: Array, scenarios: Array) -> float:
         """The smallest merit of a point in any scenario."""

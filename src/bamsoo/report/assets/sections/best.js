@@ -30,6 +30,12 @@ function buildBest() {
     const told = report.best.told === report.best.value ? "" : `; measured value ${text(trials.value[bestRow], 8)}`;
     tiles.append(tile(report.objectives.length ? `best ${report.name}` : "best value", valueText(Number(report.best.value), 8), `${trialName(bestRow)}, exactly ${report.best.value}${told}`));
   } else tiles.append(tile("best value", "none", !rows ? "nothing has been evaluated yet" : count("i") ? "no feasible point has been found yet" : "no evaluation has returned a value yet"));
+  if (report.best && report.expected) {
+    const [low, high] = report.expected;
+    tiles.append(tile("expected best value", valueRange(low, high), "the best value of the whole space lies there with 90 %, by the models"));
+  }
+  const idle = sinceGain(report.tol ?? 0);
+  if (idle !== null) tiles.append(tile("since the last gain", grouped(idle), `evaluation${idle === 1 ? "" : "s"}${sinceOf()}`));
   tiles.append(tile("evaluations", grouped(asked("discf")),
     report.budget ? report.cost === null ? `of a budget of ${grouped(report.budget)}` : `cost ${text(report.cost, 4)} of ${grouped(report.budget)} full evaluations` : ""));
   if (report.objectives.length) {
@@ -44,14 +50,8 @@ function buildBest() {
   }
   if (given) tiles.append(tile(STATES.g, grouped(given), "evaluated elsewhere"));
   const seen = report.seen < rows ? ` after ${grouped(report.seen)} trials` : "";
-  if (report.gap === "unknown") tiles.append(tile("left to gain", "unknown", `the model has no useful bound${seen}`));
-  else if (report.gap !== null) tiles.append(tile("left to gain", grouped(text(report.gap, 3)), `at most, by the model’s bound${seen}`));
-  if (report.best && report.expected) {
-    const [, low, high] = report.expected;
-    tiles.append(tile("expected near the best", valueRange(low, high), "the best value around it lies there with 90 %, by the models"));
-  }
-  const idle = sinceGain();
-  if (idle !== null) tiles.append(tile("since the last gain", grouped(idle), `evaluation${idle === 1 ? "" : "s"}${report.tol ? `; gains below ${text(report.tol)} do not count` : ""}`));
+  if (report.gap === "unknown") tiles.append(tile("left to gain", "unknown", `the search’s own bound says nothing useful${seen}`));
+  else if (report.gap !== null) tiles.append(tile("left to gain", grouped(text(report.gap, 3)), `at most, by the search’s own bound${seen}`));
   if (report.partition.rejected) {
     tiles.append(tile("rejected", grouped(report.partition.rejected), "cells skipped because of the model’s bounds"));
   }
@@ -66,39 +66,49 @@ function buildBest() {
     return;
   }
   const said = (words) => make("span", { class: "range-text" }, words);
-  const known = report.ranges?.of;
+  const levels = report.ranges?.levels;
+  const within = select("within", (levels ?? []).map((each, k) => [k, grouped(text(each.within, 2))]), levels ? Math.floor(levels.length / 2) : "");
+  const known = levels !== undefined;
+  const redrawn = [];
   const [own, others] = ownAndOther(bestRow);
   const lines = own.map((i) => {
     const p = parameters[i];
-    const close = known ? known[i] : null;
-    const track = make("span", { class: "track" }, ...closeBars(i, close));
+    const track = make("span", { class: "track" });
     const knob = make("span", { class: "knob" });
     knob.style.left = `${100 * units[i][bestRow]}%`;
     const range = p.options ? `one of ${p.options.length}` : `${fromTo(p.low, p.high)}${grainOf(p)}`;
-    track.append(knob);
+    const cell = make("td", { class: "close-text" });
+    redrawn.push(() => {
+      const close = known ? levels[Number(within.value)].of[i] : null;
+      track.replaceChildren(...closeBars(i, close), knob);
+      cell.textContent = closeText(i, close);
+    });
     const value = numberCell(shownParameter(i, bestRow));
     value.title = report.best.params[i];
     return tableRow(p.name, value,
-      make("td", {}, make("div", { class: "range" }, track, said(range))), make("td", { class: "close-text" }, closeText(i, close)));
+      make("td", {}, make("div", { class: "range" }, track, said(range))), cell);
   });
+  const redraw = () => redrawn.forEach((each) => each());
+  within.addEventListener("change", redraw);
+  redraw();
   report.constraints.forEach((limited, i) => {
     const measured = trials.measured[i][bestRow];
     const ends = [[limited.low, "at least"], [limited.high, "at most"]].filter(([end]) => end !== null);
     const limits = ends.map(([end, words]) => `${words} ${text(end)}`).join(" and ");
-    lines.push(tableRow(limited.name, numberCell(measured === null ? "–" : text(measured, 6)), make("td", {}, said(`constraint, ${limits}`)), make("td")));
+    lines.push(tableRow(limited.name, numberCell(measured === null ? "–" : text(measured, 6)), make("td", { class: "close-text", colspan: "2" }, `constraint, ${limits}`)));
   });
   report.extras.forEach((name, i) => {
     const recorded = trials.extras[i][bestRow];
-    if (recorded !== null) lines.push(tableRow(name, numberCell(typeof recorded === "number" ? text(recorded, 6) : folded(String(recorded), 40)), make("td", {}, said("recorded")), make("td")));
+    if (recorded !== null) lines.push(tableRow(name, numberCell(typeof recorded === "number" ? text(recorded, 6) : folded(String(recorded), 40)), make("td", { class: "close-text", colspan: "2" }, "recorded")));
   });
-  const within = known ? `stays within ${grouped(text(report.ranges.within, 2))} of the best` : "";
-  host.append(scrolling(table({ class: "best" }, ["parameter", "value", "position in its range", within], lines)));
+  const heading = known ? make("label", {}, "stays within ", within, " of the best") : "";
+  host.append(scrolling(table({ class: "best" }, ["parameter", "value", "position in its range", heading], lines)));
   const exact = own.map((i) => `${parameters[i].name} = ${report.best.params[i]}`).join("\n");
   const shortened = own.some((i) => !parameters[i].options && Number(shownParameter(i, bestRow)) !== Number(report.best.params[i]));
   host.append(otherOptions(others, table({ class: "best" }, ["parameter", "exists"], others.map((i) => tableRow(parameters[i].name, make("td", {}, `only with ${parameters[i].when}`))))));
   if (shortened) host.append(make("details", { class: "exact" }, make("summary", {}, "All digits of the best point"), make("pre", {}, exact)));
   const met = report.constrained ? " and every constraint is met" : "";
-  if (known) host.append(note(`The bars show where the models are at least 90 % sure that the value stays that close to the best${met} if the other parameters keep their best values. The percentage is the smallest probability over the bar.`));
+  if (known) host.append(note(`The bars show where the models are at least 90 % sure that the value stays that close to the best${met} if the other parameters keep their best values. The percentage is the smallest probability over the bar. For errors in several parameters at once, r.robust in Python finds the point that tolerates them best.`));
   if (report.active.length) host.append(make("h3", {}, "What limits the best point"), ...limitedBy());
   if (report.ranges?.lost) host.append(note(`How far each parameter may move is not shown: the constraint ${report.ranges.lost} is a Python function, which the study does not contain.`));
   const origins = spentOn();
@@ -118,17 +128,24 @@ function valueRange(low, high) {
   return !b || a === b ? a : `${a} to ${b}`;
 }
 
-/** The number of evaluations since the best value last improved, by `tol` at least; null if it never has. */
-function sinceGain() {
+/** The number of evaluations since the best value last improved by at least this much; null if it never has. */
+function sinceGain(least) {
   if (report.objectives.length) return null;
   let [top, since] = [Infinity, null];
   for (const row of allRows) {
     if (trials.number[row] === null || !"dsif".includes(trials.state[row])) continue;
     const value = trials.state[row] === "d" && trials.value[row] !== null ? sign * trials.value[row] : Infinity;
-    if (value < top && !(top - value < (report.tol ?? 0))) [top, since] = [value, 0];
+    if (value < top && !(top - value < least)) [top, since] = [value, 0];
     else if (since !== null) since += 1;
   }
   return since;
+}
+
+/** Which gains count; without `tol`, any gain does, and also what would count as one that matters. */
+function sinceOf() {
+  if (report.tol) return `; gains below ${text(report.tol)} do not count`;
+  const least = report.ranges?.levels?.[0].within;
+  return least ? `; ${grouped(sinceGain(least))} since gains of ${text(least)} or more` : "";
 }
 
 /** What holds the best point, with a slider for each limit that could be moved. */
@@ -136,28 +153,23 @@ function limitedBy() {
   const items = report.active.map(({ limit, price, uncertainty, slack, name }) => make("li", {},
     `limited by ${limit} (price ${grouped(text(price, 3))} ± ${grouped(text(uncertainty, 2))} per unit of ${name}; slack ${text(slack, 2)})`));
   const sliders = report.what_if.map((each, k) => {
-    const { steps } = each;
-    const now = steps.findIndex(({ bound }) => bound === limitOf(each));
+    const { steps, now } = each;
     const slider = make("input", { type: "range", id: `what-if-${k}`, min: "0", max: String(steps.length - 1), step: "1" });
-    slider.value = String(now < 0 ? Math.floor(steps.length / 2) : now);
+    slider.value = String(now);
     const shown = make("output", { for: slider.id, class: "note" });
     const show = () => {
       const { bound, fun, low, high, params } = steps[Number(slider.value)];
       const where = parameters.map((p, i) => [p.name, params[i]]).filter(([, value]) => value !== "").map(([name, value]) => `${name} = ${value}`).join(", ");
-      shown.textContent = `With ${each.name} ${each.upper ? "≤" : "≥"} ${bound}, the models expect ${report.tol ? valueText(fun, 8) : grouped(text(fun, 3 + commonDigits(low, high)))} (${valueRange(low, high)}) at ${where}.`;
+      const gain = report.sign * (Number(report.best.value) - fun);
+      const change = Number(slider.value) === now ? "" : `, which is ${grouped(text(Math.abs(gain), 3))} ${gain > 0 ? "better" : "worse"} than the best so far,`;
+      shown.textContent = `With ${each.name} ${each.upper ? "≤" : "≥"} ${bound}${change ? "" : ", as now"}, the models expect ${report.tol ? valueText(fun, 8) : grouped(text(fun, 3 + commonDigits(low, high)))} (${valueRange(low, high)})${change} at ${where}.`;
     };
     slider.addEventListener("input", show);
     show();
-    return make("div", { class: "what-if" }, labelled(`What if ${each.name} were limited to`, slider), shown);
+    return make("div", { class: "what-if" }, labelled(`Another limit: ${each.name} ${each.upper ? "≤" : "≥"}`, slider), shown);
   });
   return [make("ul", { class: "active" }, ...items),
     note("The price is what the value would gain per unit by which the limit is relaxed, by the models around the best point, with its standard deviation."), ...sliders];
-}
-
-/** The bound of a limit as it is now. */
-function limitOf({ name, upper }) {
-  const limited = report.constraints.find((each) => each.name === name);
-  return upper ? limited.high : limited.low;
 }
 
 /** While nothing is feasible: the evaluation that misses its limits by the least. */

@@ -51,34 +51,48 @@ function drawBeliefs(context, believed, across, up) {
 
 function buildImportance() {
   const host = body("importance");
-  const { reason, importance } = report.model;
+  const { reason } = report.model;
   if (reason) return host.append(note(`${reason} Importance cannot be estimated yet.`));
-  const shares = importance.map((share, i) => [i, share]).sort((a, b) => b[1] - a[1]);
-  host.append(note("The share of the variance of the model’s predictions, over the whole space, that involves the parameter (the total Sobol’ index). A joint effect of several parameters counts for each of them, so the shares may sum to more than 100 %. A parameter that exists only with some options has no effect elsewhere. In the whole space, the worst regions decide most of it; “near the best” is the share in the tenth of the space with the best predictions."));
+  host.append(note("The share of the variance of the model’s predictions, over the whole space, that involves the parameter (the total Sobol’ index). A joint effect of several parameters counts for each of them, so the shares may sum to more than 100 %. A parameter that exists only with some options has no effect elsewhere. In the whole space, the worst regions decide most of it; “near the best” is the share in the tenth of the space with the best predictions, of the points that are expected to meet the constraints."));
+  const numbers = report.numbers.filter((each) => each.importance);
+  const shown = select("importance-of", [["", report.name ?? "value"], ...numbers.map(({ name }) => [name, name])], "");
+  if (numbers.length) host.append(make("div", { class: "controls-row" }, labelled("of", shown)));
+  const tables = make("div");
+  const draw = () => tables.replaceChildren(...importanceTables(shown.value));
+  shown.addEventListener("change", draw);
+  draw();
+  host.append(tables);
+  const few = withValue.length < 10 * dim;
+  host.append(note(`Swing: the difference between the largest and the smallest value that the model predicts along the parameter through ${bestRow === null ? trialName(centreRow()) : "the best point"}. ${few ? `With ${withValue.length} values for ${dim} parameters, treat both as rough estimates.` : ""}`));
+}
+
+/** The shares of the parameters, of the value or of a measured number. */
+function importanceTables(name) {
+  const model = name ? report.numbers.find((each) => each.name === name) : report.model;
+  const shares = model.importance.map((share, i) => [i, share]).sort((a, b) => b[1] - a[1]);
   const lineOf = ([i, share]) => {
     const bar = make("span", { class: "bar-fill" });
     bar.style.width = `${100 * share}%`;
     return tableRow(parameters[i].name,
       make("td", {}, make("div", { class: "bar-row" }, make("span", { class: "bar-track" }, bar),
         make("span", { class: "bar-text" }, percent(share)))),
-      numberCell(percent(report.model.near[i])),
-      numberCell(own.includes(i) ? grouped(text(swing(i) * size, 3)) : "–"));
+      numberCell(percent(model.near[i])),
+      numberCell(own.includes(i) ? grouped(text(swing(i, name), 3)) : "–"));
   };
   const [own, others] = ownAndOther();
-  const shown = (which, caption) => scrolling(table({ class: "importance" }, ["parameter", ["share of variance", "wide"], ["near the best", "number"], ["swing", "number"]],
+  const listed = (which, caption) => scrolling(table({ class: "importance" }, ["parameter", ["share of variance", "wide"], ["near the best", "number"], ["swing", "number"]],
     shares.filter(([i]) => which.includes(i)).map(lineOf), caption));
-  host.append(shown(own, "Importance of each parameter"), otherOptions(others, shown(others, "Importance of the parameters of other options")));
-  const few = withValue.length < 10 * dim;
-  host.append(note(`Swing: the difference between the largest and the smallest value that the model predicts along the parameter through ${bestRow === null ? trialName(centreRow()) : "the best point"}. ${few ? `With ${withValue.length} values for ${dim} parameters, treat both as rough estimates.` : ""}`));
+  return [listed(own, "Importance of each parameter"), otherOptions(others, listed(others, "Importance of the parameters of other options"))];
 }
 
-/** The largest minus the smallest median along a parameter, through the best point. */
-function swing(i) {
+/** The largest minus the smallest median along a parameter, through the best point, of the value or a number. */
+function swing(i, name = "") {
+  const model = name ? numberPosterior(name) : posterior();
   const x = pointOf(centreRow());
   let [low, high] = [Infinity, -Infinity];
   for (const u of gridOf(axes[i], 41)) {
     x[i] = u;
-    const value = posterior().value(posterior().mean(x));
+    const value = model.value(model.mean(x)) * (name ? 1 : size);
     low = Math.min(low, value);
     high = Math.max(high, value);
   }
