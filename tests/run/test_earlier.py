@@ -50,6 +50,7 @@ def test_only_evaluations_that_fit_can_say_too_much():
     more = [*rows, ("five", unfinished)]
     found = fitting(constraints, Terms(constraints.space), "old.db", more, ["x", "d"])
     assert (found.left_out, found.unfinished) == (3, 1)
+    assert found.note.startswith("3 of 4 known evaluations were left out (two:")
     assert found.why.endswith("; 1 without a final value: stopped early, or not finished")
     alone = fitting(constraints, Terms(constraints.space), "old.db", more[3:], ["x"])
     assert alone.note.startswith("1 of 1 known evaluations were left out (1 without")

@@ -59,7 +59,7 @@ class Earlier(NamedTuple):
         if not self.left_out:
             return ""
         count = f"{self.left_out} of {len(self.known) + self.left_out} known evaluations"
-        misfit = "do not fit the space and " if self.left_out > self.unfinished else ""
+        misfit = "" if self.unfinished else "do not fit the space and "
         return f"{count} {misfit}were left out ({self.why})"
 
     def said(self, search: Optimizer) -> str:
