@@ -1,8 +1,10 @@
 """How Sphinx builds the documentation site: `make docs`."""
 
 import inspect
+import os
 import re
 import sys
+import tempfile
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -19,7 +21,7 @@ version = release = bamsoo.__version__
 
 extensions = [
     "mathml",  # ours: formulas without a script from the network
-    "myst_parser",
+    "myst_nb",  # pages in Markdown, and the notebook, which is executed
     "numpydoc",
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
@@ -27,7 +29,9 @@ extensions = [
     "sphinx_copybutton",
     "sphinx_gallery.gen_gallery",
 ]
-exclude_patterns = ["gallery/*", "**/sg_execution_times.rst", "sg_execution_times.rst"]
+exclude_patterns = [
+    *("gallery/*", "examples/*.ipynb", "**/sg_execution_times.rst", "sg_execution_times.rst")
+]
 templates_path = ["_templates"]
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
@@ -43,6 +47,7 @@ pygments_dark_style = "monokai"
 default_role = "py:obj"
 autodoc_member_order = "bysource"
 autodoc_typehints = "none"  # numpydoc's sections say what a parameter is
+autodoc_mock_imports = ["mlflow", "wandb"]  # large, and not needed to read docstrings
 autosummary_generate = True
 numpydoc_show_class_members = False
 numpydoc_class_members_toctree = False
@@ -50,6 +55,9 @@ numpydoc_class_members_toctree = False
 myst_enable_extensions = ["dollarmath", "colon_fence"]
 myst_heading_anchors = 4
 suppress_warnings = ["config.cache"]  # sphinx-gallery keeps a class in its settings
+nb_execution_mode = "force"
+nb_execution_raise_on_error = True
+nb_execution_timeout = 600
 
 copybutton_prompt_text = r">>> |\.\.\. |\$ "
 copybutton_prompt_is_regexp = True
@@ -88,7 +96,10 @@ MORE = {
     "Reports": ("bamsoo.report.write",),
     "Integrations": (
         "bamsoo.integrations.optuna.BaMSOOSampler",
+        "bamsoo.integrations.optuna.BaMSOOPruner",
         "bamsoo.integrations.sklearn.BamsooSearchCV",
+        "bamsoo.integrations.mlflow.MLflowCallback",
+        "bamsoo.integrations.wandb.WandbCallback",
     ),
 }
 
@@ -148,6 +159,11 @@ def shorten(
     return f"({', '.join(short)})", returns
 
 
+def link_pages(app: Any, what: str, name: str, thing: Any, options: Any, lines: list[str]) -> None:
+    """In a docstring, the file of a page becomes a link to the page."""
+    lines[:] = [re.sub(r"`{0,2}docs/([\w/-]+)\.md`{0,2}", r":doc:`/\1`", line) for line in lines]
+
+
 def leave_out(app: Any, what: str, name: str, thing: Any, skip: bool, options: Any) -> bool | None:
     """A function that is the default of a setting is not a method, and a protocol is internal."""
     if inspect.isclass(thing) and getattr(thing, "_is_protocol", False):
@@ -157,11 +173,20 @@ def leave_out(app: Any, what: str, name: str, thing: Any, skip: bool, options: A
 
 
 def setup(app: Any) -> None:
-    """Write the page before Sphinx looks for pages."""
+    """Write the pages that are made here before Sphinx looks for pages."""
     app.connect("autodoc-process-signature", shorten)
+    app.connect("autodoc-process-docstring", link_pages)
     app.connect("autodoc-skip-member", leave_out)
     folder = DOCS / "api"
     folder.mkdir(exist_ok=True)
     page, text = folder / "index.rst", api_page()
     if not page.exists() or page.read_text() != text:
         page.write_text(text)
+    # The kernel of the notebook warns that it listens on loopback without encryption.
+    settings = Path(tempfile.mkdtemp()) / "profile_default" / "ipython_kernel_config.py"
+    settings.parent.mkdir()
+    settings.write_text("get_config().IPKernelApp.log_level = 40\n")
+    os.environ["IPYTHONDIR"] = str(settings.parent.parent)
+    os.environ.pop("MPLBACKEND", None)  # or its pictures would not be shown
+    notebook = DOCS / "api" / "notebook.ipynb"
+    notebook.write_text((DOCS.parent / "examples" / "first_look.ipynb").read_text())

@@ -2,13 +2,16 @@
 
 import ast
 import doctest
+import json
 import os
 import re
 import subprocess
 import sys
 from importlib import import_module
 from pathlib import Path
+from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
 import bamsoo
@@ -17,6 +20,8 @@ ROOT = Path(__file__).parent.parent
 PAGES = [
     "README.md",
     "CONTRIBUTING.md",
+    "AGENTS.md",
+    "llms.txt",
     *sorted(str(page.relative_to(ROOT)) for page in (ROOT / "docs").rglob("*.md")),
 ]
 TUTORIALS = sorted(str(p.relative_to(ROOT)) for p in (ROOT / "docs" / "tutorials").glob("*.md"))
@@ -184,6 +189,29 @@ def test_an_example_of_the_gallery_runs(script):
         assert plt.get_fignums()
     finally:
         plt.close("all")
+
+
+@pytest.mark.slow
+def test_the_notebook_runs(monkeypatch):
+    """Without Jupyter; `make docs` executes it in a kernel, and shows what it shows."""
+    for name in ("sklearn", "pandas", "matplotlib"):
+        pytest.importorskip(name)
+    monkeypatch.setattr("sklearn.model_selection.cross_val_score", lambda *_, **__: np.array([0.9]))
+    shell = SimpleNamespace(get_ipython=lambda: None, version_info=(9, 0))  # as matplotlib asks
+    monkeypatch.setitem(sys.modules, "IPython", shell)
+    monkeypatch.setitem(sys.modules, "IPython.display", SimpleNamespace(HTML=str))
+    notebook = json.loads((ROOT / "examples/first_look.ipynb").read_text("utf-8"))
+    cells = [cell for cell in notebook["cells"] if cell["cell_type"] == "code"]
+    assert all(cell["outputs"] == [] for cell in cells)  # they would be out of date
+    script = "\n".join("".join(cell["source"]) for cell in cells)
+    assert "budget=30" in script and "budget=36" in script
+    names = {"__name__": "example"}
+    try:
+        exec(script.replace("budget=30", "budget=6").replace("budget=36", "budget=8"), names)
+    finally:
+        import_module("matplotlib.pyplot").close("all")
+    assert names["r"].nfev == 8
+    assert "<!doctype html>" in names["page"]
 
 
 @pytest.mark.parametrize("page", PAGES)

@@ -14,7 +14,8 @@ import bamsoo
 from bamsoo.command.main import main
 
 ROOT = Path(__file__).parent.parent
-PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
+NAMED = ("README.md", "CONTRIBUTING.md", "AGENTS.md", "llms.txt")
+PAGES = [*(ROOT / name for name in NAMED), *sorted((ROOT / "docs").rglob("*.md"))]
 FOREIGN = set(
     re.sub("^#.*", "", (ROOT / "tests" / "foreign-names.txt").read_text(), flags=re.M).split()
 )

@@ -1,6 +1,7 @@
 """The pictures of a result."""
 
 import random
+import re
 
 import numpy as np
 import pytest
@@ -38,6 +39,10 @@ def test_under_noise_the_convergence_is_drawn_the_right_way_up(direction, axes):
     best = np.minimum if direction == "minimize" else np.maximum
     assert_array_equal(drawn(axes, "best so far"), best.accumulate(r.F))
     assert_array_equal(drawn(axes, "estimated value of the best point"), [r.fun, r.fun])
+
+
+def test_the_help_of_plot_lists_every_kind():
+    assert re.findall(r'^ *- "(\w+)": ', bamsoo.Result.plot.__doc__, re.M) == list(KINDS)
 
 
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind not in ("front", "curves", "fit")])

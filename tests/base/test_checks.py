@@ -19,6 +19,7 @@ from bamsoo.base.checks import (
     check_whole,
     count,
     is_finite,
+    readable,
     storable,
 )
 from bamsoo.errors import SettingsError
@@ -128,3 +129,22 @@ def test_noise_is_a_variance_and_only_some_algorithms_learn_it():
         check_noise("A", "learn")
     with pytest.raises(SettingsError, match=">= 0 or 'learn', got -1"):
         check_noise("A", -1, learn=True)
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [
+        (0.1 + 0.2, "0.3"),
+        (0.09999999999999984, "0.1"),
+        (15233.123456, "15233.12"),
+        (123456789.0, "123456789.0"),  # whole digits stay
+        (1.2345678e-15, "1.234568e-15"),
+        (float("inf"), "inf"),
+        (3, "3"),
+        ({"rate": 0.1 + 0.2, "kind": "a"}, "{'rate': 0.3, 'kind': 'a'}"),
+        ((0.1 + 0.2,), "(0.3,)"),
+        ((1, 0.1 + 0.2), "(1, 0.3)"),
+    ],
+)
+def test_a_readable_number_has_no_needless_digits(value, said):
+    assert readable(value) == said

@@ -541,26 +541,35 @@ def test_the_examples_on_the_page_run():
         exec(block, names)
 
 
-def test_the_package_for_optunahub_has_what_the_registry_asks_for():
-    package = ROOT / "optunahub/samplers/bamsoo"
+each_package = pytest.mark.parametrize(
+    ("kind", "provided"), [("sampler", BaMSOOSampler), ("pruner", BaMSOOPruner)]
+)
+
+
+@each_package
+def test_a_package_for_optunahub_has_what_the_registry_asks_for(kind, provided):
+    package = ROOT / f"optunahub/{kind}s/bamsoo"
     _, front, text = (package / "README.md").read_text().split("---\n", 2)
     fields = dict(line.split(": ", 1) for line in front.splitlines())
     wanted = {"author", "title", "description", "tags", "optuna_versions", "license"}
     assert fields.keys() == wanted
-    assert fields["tags"].startswith("[sampler,")
+    assert fields["tags"].startswith(f"[{kind},")
     assert fields["license"] == "MIT License"
     for heading in ("Abstract", "APIs", "Installation", "Example"):
         assert f"\n## {heading}\n" in text
     assert (package / "LICENSE").read_text() == (ROOT / "LICENSE").read_text()
+    assert (package / "requirements.txt").read_text() == "bamsoo[optuna]\n"
+    assert f'load_local_module(package="{kind}s/bamsoo"' in (package / "example.py").read_text()
     names = {}
     exec((package / "__init__.py").read_text(), names)
-    assert names["BaMSOOSampler"] is BaMSOOSampler
+    assert names[provided.__name__] is provided
 
 
-def test_the_readme_for_optunahub_lists_every_argument_with_its_default():
-    text = (ROOT / "optunahub/samplers/bamsoo/README.md").read_text()
-    (shown,) = re.findall(r"^- `BaMSOOSampler\((.*)\)`$", text, re.M)
-    arguments = inspect.signature(BaMSOOSampler).parameters.values()
+@each_package
+def test_a_readme_for_optunahub_lists_every_argument_with_its_default(kind, provided):
+    text = (ROOT / f"optunahub/{kind}s/bamsoo/README.md").read_text()
+    (shown,) = re.findall(rf"^- `{provided.__name__}\((.*)\)`$", text, re.M)
+    arguments = inspect.signature(provided).parameters.values()
     bare = [a.replace(annotation=a.empty) for a in arguments]
     assert f"({shown})".replace('"', "'") == str(inspect.Signature(bare))
     assert re.findall(r"^  - `(\w+)`:", text, re.M) == [a.name for a in arguments]

@@ -269,3 +269,13 @@ def test_the_cost_is_that_of_the_steps_that_were_taken():
     opt.tell(second, 1.0)  # without a report it took all of them
     opt.report(third, 3, 2.0)
     assert opt.ledger.cost == 0.4 + 1.0 + 0.3
+
+
+def test_a_row_says_in_short_what_there_is_to_say(tmp_path):
+    r = bamsoo.maximize(lambda C: 0.1 + 0.2, {"C": bamsoo.Real(1e-2, 1e3, log=True)}, 1)
+    said = "number=0, params={'C': 3.162278}, value=0.3"
+    assert repr(r.evaluations[0]).startswith(f"Evaluation({said}, origin='tree'")
+    with bamsoo.Study.open(tmp_path / "run.db", space={"x": (0, 1)}, algorithm="soo") as study:
+        study.tell(study.ask(), None, "diverged")
+        said = "number=0, params={'x': 0.5}, state='failed', error='diverged', origin='tree'"
+        assert repr(study.trials[0]).startswith(f"Record({said}")

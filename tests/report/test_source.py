@@ -1,5 +1,7 @@
 """What the page shows: a study of bamsoo, or of another program."""
 
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import bamsoo
@@ -40,3 +42,18 @@ def test_values_below_the_top_of_a_fidelity_do_not_count():
 
     records = [record("finished", {"f": 1.0}), record("cheap", {"f": 2.0}), record("out", None)]
     assert known_values(records, "f") == [1.0, None, None]
+
+
+def test_a_study_of_another_program_is_recognised_by_its_address_or_its_tables(
+    tmp_path, monkeypatch
+):
+    monkeypatch.setattr("bamsoo.report.source.OptunaSource", lambda *given: given)
+    assert isinstance(source_of("run.db"), Own)
+    assert source_of("mysql://host/db", "a") == ("mysql://host/db", "a")
+    path = tmp_path / "other.db"
+    with closing(sqlite3.connect(path)) as file:
+        for table in ("studies", "trials", "trial_params"):
+            file.execute(f"CREATE TABLE {table} (id)")
+        file.commit()
+    assert source_of(path) == (str(path), None)
+    assert source_of(f"sqlite:///{path}", "a") == (f"sqlite:///{path}", "a")

@@ -286,3 +286,9 @@ def test_points_survive_the_way_to_the_cube_and_back(data):
 def test_an_option_needs_a_name():
     with pytest.raises(bamsoo.errors.SpaceError, match=r"x1: a Choice needs a name.* as a dict"):
         bamsoo.minimize(lambda x: 0.0, [(0, 1), Choice(["a", "b"])], 5)
+
+
+def test_the_ends_of_a_logarithmic_range_are_exact():
+    space = Space({"C": Real(1e-2, 1e3, log=True), "rate": Real(1e-5, 1e-1, log=True), "x": (0, 7)})
+    assert space.decode(np.ones(3)).tolist() == [1e3, 1e-1, 7.0]
+    assert space.decode(np.zeros(3)).tolist() == [1e-2, 1e-5, 0.0]

@@ -13,7 +13,7 @@ from optuna.storages.journal import JournalFileBackend
 import bamsoo
 from bamsoo.command.main import main
 from bamsoo.errors import StudyError
-from bamsoo.report import describe
+from bamsoo.report import describe, write
 from bamsoo.report.watch import Watch
 from bamsoo.space import Choice, Int, Real
 from bamsoo.study.optuna_study import OptunaSource, is_optuna
@@ -202,3 +202,12 @@ def test_looking_at_a_file_leaves_nothing_beside_it(tmp_path):
     bamsoo.minimize(lambda x: x[0], [(0, 1)], 3, study=path)
     assert not is_optuna(str(path))
     assert [each.name for each in tmp_path.iterdir()] == ["run.db"]
+
+
+def test_the_report_of_a_script_takes_the_address_of_a_study(storage, monkeypatch):
+    _, address, path = storage
+    monkeypatch.chdir(path.parent)
+    for given in (address, path):
+        page = write(given)
+        assert page.name == "resnet.html"  # not a name beside somebody else's database
+        assert "resnet" in page.read_text("utf-8")

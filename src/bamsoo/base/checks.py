@@ -27,6 +27,24 @@ def shown(value: float, tol: float | None = None) -> str:
     return f"{value:.{min(size - last + 1, 17)}g}"
 
 
+DIGITS = 7
+"""Significant digits with which people read a parameter. More of them, and a table is unreadable;
+fewer, and neighbouring points of a search that has converged look the same."""
+
+
+def readable(value: Any, digits: int = DIGITS) -> str:
+    """Like `repr`, but real numbers, also in dicts and tuples, have no more digits than needed."""
+    if isinstance(value, float) and isfinite(value):
+        size = floor(log10(abs(value))) + 1 if value else 1
+        return repr(float(f"{value:.{min(max(digits, size), 17)}g}"))
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{k!r}: {readable(v, digits)}" for k, v in value.items()) + "}"
+    if type(value) is tuple:
+        inner = ", ".join(readable(each, digits) for each in value)
+        return f"({inner},)" if len(value) == 1 else f"({inner})"
+    return repr(value)
+
+
 _NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
 
 

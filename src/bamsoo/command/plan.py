@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import click
 
 from ..algorithms import planned, resolve
-from ..base.checks import brief, count
+from ..base.checks import brief, count, readable
 from ..base.defaults import ALGORITHM, DIRECTION
 from ..errors import SettingsError, StudyError, WorkerError
 from ..record.ledger import on_the_front
@@ -447,16 +447,16 @@ def _print(result: Result, plan: Plan, space: Space, as_json: bool) -> None:
         click.echo(f"{on_the_front(result.front)}:")
         for each in result.front:
             values = ", ".join(f"{visible(n)} {v:.6g}" for n, v in each.values.items())
-            at = ", ".join(f"{visible(n)}={v!r}" for n, v in each.params.items())
+            at = ", ".join(f"{visible(n)}={readable(v)}" for n, v in each.params.items())
             click.echo(f"  {values} at {at}")
-        compromise = ", ".join(f"{visible(n)} {v!r}" for n, v in result.fun.items())
+        compromise = ", ".join(f"{visible(n)} {readable(v)}" for n, v in result.fun.items())
         click.echo(f"a compromise is {compromise} at")
     else:
         click.echo(f"best {result.shown_fun} at")
     width, errors = max(map(len, result.params)), deviations(result)
     for name, value in result.params.items():
         error = f" ± {errors[name]:.2g}" if errors.get(name) is not None else ""
-        click.echo(f"  {visible(name):{width}} = {value!r}{error}")
+        click.echo(f"  {visible(name):{width}} = {readable(value)}{error}")
     if result.objectives.squares is not None:
         for remark in result.fitted.remarks:
             click.echo(visible(remark))

@@ -9,10 +9,9 @@ import click
 from ..report import write
 from ..report.compare import compare
 from ..report.server import LOOPBACK, Server
-from ..report.source import TrialSource
+from ..report.source import source_of
 from ..report.watch import Watch
 from ..study.address import parse
-from ..study.optuna_study import OptunaSource, is_optuna
 from .options import name_option, output_option, replay_option, study_argument, visible
 
 
@@ -28,7 +27,7 @@ def report(studies: tuple[str, ...], output: str | None, name: str | None, repla
     file, or the address of another database together with --name. Two or more studies are compared
     on one page.
     """
-    sources = [source(study, name) for study in studies]
+    sources = [source_of(study, name) for study in studies]
     page = write(sources[0], output, replay=replay) if len(sources) == 1 else None
     click.echo(visible(str(page or compare(sources, output))))
 
@@ -62,7 +61,7 @@ def watch(
     The study is only read. It may be running, finished, or continued later. It may also be a study
     of Optuna, as in bamsoo report.
     """
-    followed = Watch(source(study, name), replay=replay)
+    followed = Watch(source_of(study, name), replay=replay)
     with Server(followed, host, port) as server, suppress(KeyboardInterrupt):
         if hasattr(os, "nice"):
             os.nice(10)  # so that the run itself has priority
@@ -71,8 +70,3 @@ def watch(
         if in_browser:
             webbrowser.open(server.url)
         server.serve_forever()
-
-
-def source(study: str, name: str | None) -> str | TrialSource:
-    """Where to read a study from, which may be one of Optuna."""
-    return OptunaSource(study, name) if is_optuna(study, name) else study

@@ -13,7 +13,7 @@ from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
-from ..base.checks import count
+from ..base.checks import count, readable
 from ..errors import StudyError
 from ..record.ledger import extra_names, on_the_front
 from ..result.result import Result
@@ -121,7 +121,9 @@ def _print_summary(view: View) -> None:
     for earlier in stored.ledger.imports.values() if isinstance(stored, Study) else ():
         click.echo(f"from {visible(earlier.source)}: {visible(str(earlier))}")
     if result.success:
-        at = ", ".join(f"{visible(name)}={value!r}" for name, value in result.params.items())
+        at = ", ".join(
+            f"{visible(name)}={readable(value)}" for name, value in result.params.items()
+        )
         click.echo(f"{_best(result)} at {at}")
     elif result.nfev:
         click.echo(result.nothing)
@@ -152,7 +154,7 @@ def _constrained(trials: list[Record]) -> bool:
 def _best(result: Result) -> str:
     if not result.objectives.several:
         return f"best {result.shown_fun}"
-    values = ", ".join(f"{visible(n)} {v!r}" for n, v in result.fun.items())
+    values = ", ".join(f"{visible(n)} {readable(v)}" for n, v in result.fun.items())
     return f"{on_the_front(result.front)}; a compromise is {values}"
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..base.checks import count
+from ..base.checks import count, readable
 from ..base.pareto import compromise, non_dominated
 from ..base.typing import Array, Simple
 from ..base.words import TRIAL, no_attribute
@@ -92,6 +92,24 @@ class Evaluation(NamedTuple):
     took: float | None = None
     """How long it took, in seconds, if that is known."""
 
+    def __repr__(self) -> str:
+        one = not self.objectives.several
+        cells = {
+            "number": self.number,
+            "params": self.params,
+            **({"value": self.value} if one else {"values": self.values}),
+            "error": self.error,
+            "measured": self.measured or None,
+            "feasible": None if self.feasible or self.failed else False,
+            "variance": self.variance,
+            "extras": dict(self.extras) or None,
+            "origin": self.origin,
+            "steps": self.steps,
+            "state": self.state if self.stopped or self.cheap else None,
+            "took": self.took,
+        }
+        return _in_short("Evaluation", cells)
+
     @property
     def x(self) -> Array:
         """The point as an array."""
@@ -136,6 +154,12 @@ class Evaluation(NamedTuple):
             return "given"
         whole = self.steps is None and self.point.space.fidelity is None
         return "done" if whole else "finished"
+
+
+def _in_short(name: str, cells: Mapping[str, Any]) -> str:
+    """The `repr` of a row: what there is to say, and numbers without needless digits."""
+    known = (f"{key}={readable(cell)}" for key, cell in cells.items() if cell is not None)
+    return f"{name}({', '.join(known)})"
 
 
 class Curve:
@@ -214,6 +238,19 @@ class Record(NamedTuple):
     """As in `Evaluation`."""
     reported: Mapping[str, float] | None = None
     """The value of each objective after the last step, by name; None if none was reported."""
+
+    def __repr__(self) -> str:
+        several = self.values is not None and len(self.values) > 1
+        cells = {
+            **self._asdict(),
+            "values": self.values if several else None,
+            "extras": dict(self.extras) or None,
+            "retried": self.retried or None,
+            "residuals": None,
+            "asked_at": None,
+            "told_at": None,
+        }
+        return _in_short("Record", cells)
 
 
 def extra_names(rows: Sequence[Evaluation | Record]) -> list[str]:

@@ -6,7 +6,7 @@ from pathlib import Path
 from ..study.address import file_name, parse
 from .model import describe
 from .page import render, replace_report
-from .source import TrialSource, title_of
+from .source import Own, TrialSource, source_of, title_of
 
 __all__ = ["describe", "render", "write"]
 
@@ -22,10 +22,12 @@ def write(
     Parameters
     ----------
     study : path or address
-        A study file, or the address of a study; it is only read.
+        A study file, or the address of a study; it is only read. It may also be a study of Optuna:
+        ``sqlite:///optuna.db``, or the path of its database or journal file.
     page : path, optional
-        Where to write it; by default next to the study, with the suffix .html. An existing file
-        is replaced only if it is a report, and atomically.
+        Where to write it; by default next to the study, with the suffix .html, or for a study of
+        Optuna in the current directory with its name. An existing file is replaced only if it is a
+        report, and atomically.
     replay : bool, default True
         Replay the search, to show its partition and its own model. This takes as long as the
         search itself spent computing between evaluations; nothing is evaluated again.
@@ -42,11 +44,12 @@ def write(
     SettingsError
         If the page cannot be written, or a file that is not a report has that name.
     """
+    source = source_of(study)
     if page is not None:
         target = Path(page)
-    elif isinstance(study, (str, PathLike)):
-        target = parse(study).file.with_suffix(".html")
+    elif isinstance(source, Own):
+        target = parse(source.study).file.with_suffix(".html")
     else:  # a name in a file of somebody else must not decide where to write
-        target = Path(f"{file_name(title_of(study.read()))}.html")
-    replace_report(target, lambda: render(describe(study, replay=replay)))
+        target = Path(f"{file_name(title_of(source.read()))}.html")
+    replace_report(target, lambda: render(describe(source, replay=replay)))
     return target

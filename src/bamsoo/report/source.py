@@ -1,7 +1,7 @@
 """What the page can show: a study of bamsoo, or a study of another program that looks like one."""
 
 from collections.abc import Mapping, Sequence
-from os import PathLike
+from os import PathLike, fspath
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -12,6 +12,7 @@ from ..space import Constraints, Space
 from ..study import Study
 from ..study.address import SafeAddress, parse
 from ..study.backends import is_written, signature
+from ..study.optuna_study import OptunaSource, is_optuna
 
 
 class Shown(Protocol):
@@ -95,9 +96,15 @@ class Own:
             return None
 
 
-def source_of(study: "str | PathLike[str] | TrialSource") -> TrialSource:
-    """The source of a study that is given by its path or address."""
-    return Own(study) if isinstance(study, (str, PathLike)) else study
+def source_of(study: "str | PathLike[str] | TrialSource", name: str | None = None) -> TrialSource:
+    """The source of a study that is given by its path or address, which may be one of Optuna.
+
+    `name` is that of one of several studies of Optuna.
+    """
+    if not isinstance(study, (str, PathLike)):
+        return study
+    address = fspath(study)
+    return OptunaSource(address, name) if is_optuna(address, name) else Own(study)
 
 
 def title_of(study: Shown) -> str:

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ..base.checks import readable
 from ..base.typing import Array
 from ..space import Space
 from .predictor import Requirement
@@ -33,6 +34,10 @@ class Range(NamedTuple):
     options: tuple[Any, ...] | None
     sure: float
     """The smallest probability, by the models and over the whole range, that a point is."""
+
+    def __repr__(self) -> str:
+        known = {name: each for name, each in self._asdict().items() if each is not None}
+        return f"Range({', '.join(f'{name}={readable(each)}' for name, each in known.items())})"
 
 
 class Requirements(NamedTuple):

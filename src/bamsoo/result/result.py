@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from scipy.optimize import OptimizeResult
 
 from .. import plotting
-from ..base.checks import brief, count, is_finite, shown
+from ..base.checks import brief, count, is_finite, readable, shown
 from ..base.pareto import growth, hypervolume, reference_of
 from ..base.typing import Array
 from ..base.words import RESULT, no_attribute
@@ -768,7 +768,16 @@ class Result(OptimizeResult):  # type: ignore[misc]  # scipy comes without types
         Parameters
         ----------
         kind : str, default "convergence"
-            One of the names in `bamsoo.plotting.KINDS`.
+            - "convergence": each value, and the best so far
+            - "partition": the cells of the tree over two parameters
+            - "slices": the model along each parameter, through the best point
+            - "importance": how much each parameter matters to the model
+            - "parallel": every evaluation as a line across all parameters
+            - "contour": the model over two parameters, ``x=`` and ``y=``
+            - "failures": where evaluations failed, over two parameters
+            - "fit": the residuals of `least_squares`, or with ``data=`` the fit itself
+            - "front": the front of several objectives
+            - "curves": the values of evaluations with steps
         ax : matplotlib Axes, optional
             Where to draw; by default in a new figure.
         **options
@@ -801,7 +810,7 @@ class Result(OptimizeResult):  # type: ignore[misc]  # scipy comes without types
         total = f"{count(self.nfev, 'evaluation')}{self.not_counted}"
         head = f"{self.direction}: {total}; {self.message}"
         values = self.fun if self.objectives.several and self.success else {"value": self.fun}
-        rows = [*((n, repr(v)) for n, v in values.items()), *((self.params or {}).items())]
+        rows = [*((n, readable(v, 8)) for n, v in values.items()), *((self.params or {}).items())]
         cells = "".join(
             f"<tr><th style='text-align:left'>{escape(name)}</th>"
             f"<td style='text-align:left'>{escape(_brief(value))}</td></tr>"
@@ -862,5 +871,5 @@ def objective_column(name: str, taken: Iterable[str]) -> str:
 
 
 def _brief(value: Any) -> str:
-    text = value if isinstance(value, str) else repr(value)
+    text = value if isinstance(value, str) else readable(value)
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"

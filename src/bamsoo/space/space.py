@@ -178,6 +178,8 @@ class Space:
         if not self._plain:
             x /= self._scale
             x[self._log] = np.exp(x[self._log])
+            for i in np.flatnonzero(self._log & (np.abs(u - 0.5) >= 0.5)).tolist():
+                x[i] = self.low[i] if u[i] < 0.5 else self.high[i]  # not 999.9999999999989
             for i in self._discrete:
                 axis, grid = self._discrete_axis(i)
                 x[i] = grid.value(axis.at(float(u[i])))
