@@ -10,7 +10,7 @@ from bamsoo.algorithms.known import Known
 from bamsoo.algorithms.limits import Limits
 from bamsoo.algorithms.search import Outcome
 from bamsoo.algorithms.tree import Status, Tree
-from bamsoo.space.axes import Domain, Steps, cube
+from bamsoo.space.axes import Discrete, Domain, cube
 
 
 def evaluated(book, node, value, measured=()):
@@ -33,7 +33,7 @@ def test_a_grade_is_minus_the_violation_until_a_point_is_feasible_and_then_below
 
 
 def test_nodes_with_one_centre_share_its_value_also_if_it_failed():
-    domain = Domain((Steps(2),))
+    domain = Domain((Discrete(2),))
     tree, book = Tree(domain, 2), Book()
     book.begin(tree)
     evaluated(book, 0, 4.0)
