@@ -228,6 +228,44 @@ def test_steps_are_read_as_they_come(here):
     assert r.curves[0] == [0.5] * 3
 
 
+LINES = "echo begin; echo loss: {x}; echo loss: 1"
+FIELDS = 'for i in 1 2; do echo "{\\"loss\\": {x}, \\"acc\\": $i}"; done'
+
+
+def trained(script, heard=None, **settings):
+    fun = bamsoo.Command(["sh", "-c", script], steps=True, **settings)
+    fun.say = None if heard is None else heard.append
+    aims = {"objectives": settings["objectives"]} if "objectives" in settings else {}
+    return bamsoo.minimize(fun, {"x": (0, 1)}, 2, steps=2, on_error="fail", **aims)
+
+
+@pytest.mark.parametrize(
+    ("script", "settings", "said"),
+    [
+        (LINES, {}, 'value 0.5 read from the line "loss: 0.5"'),
+        (LINES, {"objectives": ["loss"]}, 'loss 0.5 read from the line "loss: 0.5"'),
+        (FIELDS, {"value": "loss"}, "value 0.5 read from the field 'loss' of the last JSON line"),
+    ],
+)
+def test_what_was_read_as_the_first_step_is_said_once(here, script, settings, said):
+    heard = []
+    assert trained(script, heard, **settings).success
+    assert heard == [said]
+
+
+@pytest.mark.parametrize(
+    ("script", "settings", "message"),
+    [
+        (LINES, {"objectives": ["los"]}, "the objective los was not printed; .* printed are loss"),
+        (FIELDS, {"value": "los"}, "has no 'los'.* printed are loss, acc"),
+        (FIELDS, {"value": "loss", "record": ["ac"]}, "ac, which .* printed are loss, acc"),
+    ],
+)
+def test_a_label_that_is_not_there_ends_a_run_with_steps_too(here, script, settings, message):
+    with pytest.raises(SettingsError, match=message):
+        trained(script, **settings)
+
+
 def test_directories_of_another_study_or_of_the_user_are_left_alone(here):
     mine = here / "runs" / "1"
     mine.mkdir(parents=True)

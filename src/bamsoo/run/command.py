@@ -298,19 +298,25 @@ class Command:
         try:
             return value_of(argv, how, self._heard)
         except MissingError as error:
-            if not self._known:
-                shown = error.message if error.labels else str(error)
-                raise SettingsError(f"{shown}{_with_labels(error.labels)}") from None
-            error.beside = self._beside(place, failed=True)
-            raise
+            raise self._missing(error, place) from None
         except EvaluationError as error:
             error.beside = self._beside(place, failed=True)
             raise
 
+    def _missing(self, error: MissingError, place: Path | None) -> Exception:
+        """The error if a label is missing: of the settings, unless it has been there before."""
+        if not self._known:
+            shown = error.message if error.labels else str(error)
+            return SettingsError(f"{shown}{_with_labels(error.labels)}")
+        error.beside = self._beside(place, failed=True)
+        return error
+
     def _steps(self, argv: list[str], how: Program, place: Path | None) -> Iterator[Any]:
         try:
-            for value in steps_of(argv, how):
+            for value in steps_of(argv, how, self._heard):
                 yield self._with_place(value, place)
+        except MissingError as error:
+            raise self._missing(error, place) from None
         except EvaluationError as error:
             error.beside = self._beside(place, failed=True)
             raise

@@ -304,7 +304,9 @@ def labels_in(text: str) -> list[str]:
     return list(dict.fromkeys(found))[:MOST_LABELS]
 
 
-def steps_of(argv: Sequence[str], how: Program) -> Iterator[Any]:
+def steps_of(
+    argv: Sequence[str], how: Program, hear: Callable[[Reading], None] | None = None
+) -> Iterator[Any]:
     """Run a program, and yield its value after each line of output that has one.
 
     A line has a value if it has a number, of which the last one counts, or if it is a JSON object
@@ -313,17 +315,43 @@ def steps_of(argv: Sequence[str], how: Program) -> Iterator[Any]:
     which each has been printed since the step before. A program that is not to go on is ended,
     first by SIGTERM and then by SIGKILL.
     """
-    err, rest = Tail(KEPT_ERR), b""
+    out, err = Tail(KEPT_OUT), Tail(KEPT_ERR)  # `out` until the first value
     begun: dict[str, float] = {}
+    waiting = True
     with _started(argv, how, err) as process:
-        for is_value, data in _output(process, how.timeout):
-            if not is_value:
-                err.add(data)
-                continue
-            *lines, rest = (rest + data).split(b"\n")
-            yield from _in_lines(lines, how, begun)
-            rest = rest[-KEPT_OUT:]
-        yield from _in_lines([rest], how, begun)
+        for line in _lines(process, how, err):
+            if waiting:
+                out.add(line + b"\n")
+            for value in _in_lines([line], how, begun):
+                if waiting and hear is not None:
+                    hear(_first_step(value, out.text, how))
+                waiting = False
+                yield value
+    if waiting:
+        reading(out.text, how)  # raises the error that says what is missing
+
+
+def _first_step(value: Any, text: str, how: Program) -> Reading:
+    """What was read as the first step from a text that ends with it."""
+    found = reading(text, how)
+    if not how.objectives and how.key is None:
+        _, line = last_word(text)
+        found = found._replace(said=f'value {value:.8g} read from the line "{_short(line)}"')
+    return found
+
+
+def _lines(process: "subprocess.Popen[bytes]", how: Program, err: Tail) -> Iterator[bytes]:
+    """The lines that a program prints, as they come."""
+    rest = b""
+    for is_value, data in _output(process, how.timeout):
+        if not is_value:
+            err.add(data)
+            continue
+        *lines, rest = (rest + data).split(b"\n")
+        yield from lines
+        rest = rest[-KEPT_OUT:]
+    if rest:
+        yield rest
 
 
 @contextmanager
