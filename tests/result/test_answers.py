@@ -198,6 +198,17 @@ def test_a_narrow_valley_is_not_robust():
     assert said.fun == pytest.approx(-np.exp(-((0.08 / 0.25) ** 2)), abs=0.05)
 
 
+def test_what_is_bad_between_the_ends_of_the_tolerances_counts():
+    def fun(x):  # a narrow ridge at 0.3, between good ends
+        return float(np.exp(-(((x - 0.3) / 0.05) ** 2)) + (x - 0.2) ** 2)
+
+    known = [({"x": x}, fun(x)) for x in np.linspace(0.0, 1.0, 41).tolist()]
+    said = bamsoo.minimize(fun, {"x": (0, 1)}, 5, known=known).robust({"x": 0.2})
+    around = said.params["x"] + np.linspace(-0.2, 0.2, 81)
+    assert max(map(fun, around.clip(0.0, 1.0))) == pytest.approx(said.fun, abs=0.02)
+    assert said.fun < 0.5
+
+
 @pytest.mark.parametrize(
     "tolerances", [{}, {"z": 0.1}, {"x": 0.0}, {"x": 2.0}, {"x": "much"}, [0.1]]
 )

@@ -353,7 +353,7 @@ def robust(scene: Scene, tolerances: Any) -> Robust:
         if (np.abs(scenarios - worst).max(axis=1) < 1e-12).any():
             break
         scenarios = np.vstack([scenarios, worst])
-        u = scene.climb(u, scenarios)
+        u = scene.best(scenarios)[0]
     return _judged(scene, u, everywhere)
 
 

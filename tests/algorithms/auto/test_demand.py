@@ -156,6 +156,19 @@ def test_what_a_point_must_reach_lies_above_the_best_feasible_value():
     assert Demand(cube(1), Book(), rng(), DEMAND).can_gain(np.array([0.5]))  # any gain matters
 
 
+@pytest.mark.parametrize(("tol", "can"), [(1.9, True), (2.1, False)])
+def test_a_point_can_gain_what_two_deviations_above_its_mean_would_gain(tol, can):
+    class Standard:
+        def posterior(self, X):
+            return np.zeros(len(X)), np.ones(len(X))
+
+    book = Book(tol=tol)
+    book.begin()
+    book.receive([Outcome(None, np.array([0.5]), (0.0,)), Outcome(None, np.array([0.2]), (-1.0,))])
+    book.gps = [Standard()]
+    assert Demand(cube(1), book, rng(), DEMAND).can_gain(np.array([0.9])) == can
+
+
 # --- plateaus
 
 
