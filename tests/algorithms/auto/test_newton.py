@@ -6,6 +6,7 @@ from numpy.testing import assert_allclose
 
 import bamsoo
 from bamsoo import Choice, Int
+from bamsoo.algorithms.auto import newton
 
 
 def fit(fun, space, budget, **more):
@@ -104,3 +105,15 @@ def test_under_constraints_a_fit_reaches_the_last_digits():
         constraints=[allowed],
     )
     assert r.fun < 1e-9
+
+
+def test_a_model_has_as_many_points_as_a_quadratic_has_coefficients(monkeypatch):
+    counts, Model = [], newton.ResidualModel
+
+    def counted(offsets, *given, **more):
+        counts.append(len(offsets))
+        return Model(offsets, *given, **more)
+
+    monkeypatch.setattr(newton, "ResidualModel", counted)
+    fit(lambda x: np.array([10.0 * (x[1] - x[0] ** 2), 1.0 - x[0]]), [(-3, 2), (-1, 3)], 12)
+    assert max(counts) == 6
