@@ -233,3 +233,8 @@ def test_of_a_tensor_that_requires_a_gradient_the_value_is_taken():
     opt = bamsoo.Optimizer(LINE)
     opt.tell(opt.ask(), Tensor(0.5))
     assert opt.result.fun == 0.5
+
+
+def test_a_dict_with_what_is_no_number_says_which_name_it_is():
+    with pytest.raises(bamsoo.BamsooError, match="got 'ok' for 'status'; return the value, or"):
+        bamsoo.minimize(lambda x: {"loss": 1.0, "status": "ok"}, {"x": (0, 1)}, 5)

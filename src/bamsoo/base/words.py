@@ -78,7 +78,11 @@ PACKAGE = {
     **dict.fromkeys(("Integer", "IntDistribution", "RandInt"), "Int"),
     **dict.fromkeys(("Categorical", "CategoricalDistribution", "OneOf", "Bool"), "Choice"),
     **dict.fromkeys(("fmin", "gp_minimize", "optimize", "differential_evolution"), "minimize"),
-    "BayesSearchCV": "bamsoo.integrations.sklearn.BamsooSearchCV",
+    "BayesianOptimization": "minimize, or Optimizer to ask and tell",
+    **dict.fromkeys(("BaMSOOSampler", "BamsooSampler"), "bamsoo.integrations.optuna.BaMSOOSampler"),
+    **dict.fromkeys(
+        ("BayesSearchCV", "BamsooSearchCV"), "bamsoo.integrations.sklearn.BamsooSearchCV"
+    ),
     "Constant": "the value itself, in the space",
     "TrialPruned": "steps=, with which evaluations that cannot win are stopped",
 }

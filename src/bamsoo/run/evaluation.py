@@ -30,7 +30,7 @@ from typing import Any, NoReturn, Protocol, TypeAlias, TypeVar, runtime_checkabl
 import numpy as np
 
 from ..base.checks import brief, storable
-from ..errors import BamsooError, EvaluationError, SettingsError
+from ..errors import BamsooError, EvaluationError, SettingsError, ValueTypeError
 from ..record.objectives import as_value
 from ..record.residuals import Vector, as_vector
 from ..space.constraints import as_simple
@@ -259,11 +259,21 @@ def as_answer(value: Any) -> Answer:
     if isinstance(value, Vector):
         return value
     if isinstance(value, Mapping):
-        return {name: as_value(each) for name, each in value.items()}
+        return {name: _named(name, each) for name, each in value.items()}
     many = isinstance(value, (list, tuple)) or bool(getattr(value, "ndim", False))
     if many and len(value) != 1:
         return tuple(as_value(each) for each in value)
     return as_value(value)
+
+
+def _named(name: Any, value: Any) -> float:
+    try:
+        return as_value(value)
+    except ValueTypeError:
+        raise ValueTypeError(
+            f"an objective value must be one real number, got {brief(value)} for {name!r}; return "
+            "the value, or (value, {name: ...}) to keep more with it"
+        ) from None
 
 
 def separated(returned: Any) -> tuple[Any, Mapping[str, Any] | None]:
