@@ -2,6 +2,7 @@
 
 import random
 import re
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -9,11 +10,13 @@ from mixed_result import mixed
 from numpy.testing import assert_array_equal
 
 import bamsoo
+from bamsoo import plotting
 from bamsoo.plotting import KINDS, plot_convergence, plot_partition
 
 __all__ = ["mixed"]  # a fixture
 
 matplotlib = pytest.importorskip("matplotlib")
+ROOT = Path(__file__).parent.parent
 matplotlib.use("Agg")
 
 
@@ -146,3 +149,41 @@ def test_curves_that_were_stopped_end_in_a_cross(axes):
 def test_an_option_that_a_picture_does_not_have_is_named(mixed):
     with pytest.raises(bamsoo.BamsooError, match="no option 'objective'; its options are optimum"):
         mixed.plot("convergence", objective="loss")
+
+
+def test_values_over_decades_have_a_log_axis_by_the_rule_of_the_page():
+    from matplotlib import pyplot
+
+    numbers = (ROOT / "src/bamsoo/report/assets/numbers.js").read_text()
+    assert f"const DECADES = {plotting.DECADES:.0f};" in numbers
+
+    def f(x, y):
+        return 1e-15 * ((x - 0.3) ** 2 + y) + 1e-21
+
+    r = bamsoo.minimize(f, {"x": (0, 1), "y": bamsoo.Int(0, 9)}, 30)
+    try:
+        assert r.plot("convergence").get_yscale() == "log"
+        assert {ax.get_yscale() for ax in r.plot("slices")} == {"log"}
+        bar = r.plot("contour").figure.axes[1]
+        assert bar.get_yscale() == "log"
+        pyplot.gcf().canvas.draw()
+    finally:
+        pyplot.close("all")
+
+
+def test_a_map_says_where_a_parameter_does_not_exist():
+    from matplotlib import pyplot
+
+    svm = {"C": bamsoo.Real(1e-3, 1e3, log=True), "gamma": (0, 1)}
+    space = {"model": bamsoo.Choice({"svm": svm, "forest": {}}), "n": (0, 1)}
+    r = bamsoo.minimize(
+        lambda model, n, **own: n + (own["gamma"] - 0.3) ** 2 + own["C"] if own else 3.0, space, 20
+    )
+    try:
+        ax = r.plot("contour")
+        assert "model" not in {ax.get_xlabel(), ax.get_ylabel()}  # it has no order
+        ax = r.plot("contour", x="model", y="C")
+        said = [each.get_text() for each in ax.get_legend().get_texts()]
+        assert "C exists only with model='svm'" in said
+    finally:
+        pyplot.close("all")

@@ -18,6 +18,9 @@ from .space import Space, SpaceLike
 BLUE, ORANGE, GREY, GREEN = "#0072B2", "#D55E00", "#999999", "#009E73"
 """Colours by Okabe and Ito, which colour-blind readers can tell apart."""
 
+NOWHERE = "#e9edf1"
+"""Behind a map where a parameter does not exist."""
+
 
 Run: TypeAlias = Any
 """A `Result`. Its method `plot` uses these functions, so this module cannot import it."""
@@ -71,9 +74,10 @@ def plot_convergence(ax: Any, result: Run, optimum: float | None = None) -> None
     ax.legend(frameon=False)
 
 
-DECADES = 1e3
+DECADES = 100.0
 """Positive values whose largest is more than this many times the smallest are drawn on a log axis:
-on a linear one, the last third of a run would be a straight line at the bottom."""
+on a linear one, the last third of a run would be a straight line at the bottom. The page has the
+same rule, in `numbers.js`."""
 
 
 def _spans_decades(F: Array) -> bool:
@@ -148,7 +152,7 @@ def plot_slices(figure: Any, result: Run, points: int = 101) -> None:
     points : int, default 101
         The number of points of a curve.
     """
-    space, best = result.space, _best(result)
+    space, best, least = result.space, _best(result), _least(result)
     shown = np.flatnonzero(~np.isnan(best[: space.domain.dim])).tolist()
     columns = min(len(shown), 3)
     rows = -(-len(shown) // columns)
@@ -159,17 +163,22 @@ def plot_slices(figure: Any, result: Run, points: int = 101) -> None:
         X[:, i] = grid
         mean, deviation = result.predict([space.completed(x) for x in X])
         low, high = mean - 2 * deviation, mean + 2 * deviation
+        if least is not None:
+            ax.set_yscale("log")
+            mean, low, high = (np.maximum(each, least) for each in (mean, low, high))
         if i in space.domain.continuous:
             ax.fill_between(grid, low, high, color=BLUE, alpha=0.2, lw=0, label="two deviations")
             ax.plot(grid, mean, color=BLUE, lw=1.5, label="model")
         else:
-            bars = np.array([2 * deviation, 2 * deviation])
+            bars = np.array([mean - low, high - mean])
             ax.errorbar(  # not clipped, since the first and the last value lie on the frame
                 grid, mean, bars, fmt="o", ms=3, color=BLUE, label="model, two deviations",
                 clip_on=False,
             )  # fmt: skip
         ax.plot(best[i], result.fun, "*", ms=11, color=ORANGE, label="best point")
         _label(ax, "x", space, i)
+        if columns > 1 and not space.parameters[space.names[i]].log:
+            _few_ticks(ax, space, i)
         if place % columns == 0:
             ax.set_ylabel("value")
     for ax in panels[len(shown) :].tolist():
@@ -255,11 +264,11 @@ def plot_contour(
         The result of a search that has a model.
     x, y : str, optional
         Names of the parameters. By default, the two that matter most to the model among those that
-        exist with the options of the best point.
+        exist with the options of the best point; parameters with an order come before options.
     points : int, default 60
         The number of points of the grid along each side.
     """
-    space, best = result.space, _best(result)
+    space, best, least = result.space, _best(result), _least(result)
     i, j = _pair(result, x, y, of=np.flatnonzero(~np.isnan(best[: space.domain.dim])).tolist())
     across, up = _grid(space, i, points), _grid(space, j, points)
     X = np.repeat(best[None], len(across) * len(up), axis=0)
@@ -267,20 +276,44 @@ def plot_contour(
     mean = result.predict([space.completed(x) for x in X])[0].reshape(len(up), len(across))
     there = ~np.isnan(np.array([space.completed(x)[[i, j]] for x in X])).any(axis=1)
     mean = np.where(there.reshape(mean.shape), mean, np.nan)  # a parameter may not exist there
+    ax.set_facecolor(NOWHERE)
+    levels: int | Array = 14
+    norm = None
+    if least is not None:
+        mean = np.maximum(mean, least)
+        low, high = float(np.nanmin(mean)), float(np.nanmax(mean))
+        if high > low:
+            levels, norm = np.geomspace(low, high, 15), "log"
     if {i, j} <= set(space.domain.continuous):
-        drawn = ax.contourf(across, up, mean, levels=14, cmap="cividis")
+        drawn = ax.contourf(across, up, mean, levels=levels, norm=norm, cmap="cividis")
     else:  # nothing is between two options or two whole numbers
-        drawn = ax.pcolormesh(_edges(across), _edges(up), mean, cmap="cividis", shading="flat")
-    ax.figure.colorbar(drawn, ax=ax, label="the model's mean")
+        edges = _edges(across), _edges(up)
+        drawn = ax.pcolormesh(*edges, mean, norm=norm, cmap="cividis", shading="flat")
+    if not there.all():
+        when = "; ".join(f"{s.name} exists only with {s.when}" for s in _dependent(space, i, j))
+        ax.plot([], [], "s", color=NOWHERE, mec=GREY, label=when)
+    bar = ax.figure.colorbar(drawn, ax=ax, label="the model's mean")
+    if norm is not None:  # powers of ten, not the levels
+        from matplotlib.ticker import LogFormatterSciNotation, LogLocator
+
+        bar.set_ticks(LogLocator(numticks=8), minor=False)
+        bar.formatter = LogFormatterSciNotation(labelOnlyBase=False, minor_thresholds=(1, 0.5))
+        bar.update_ticks()
     told, feasible = _points(result), np.asarray(result.feasible, dtype=bool)
     good, bad = told[feasible], told[~feasible & np.isfinite(_finished(result))]
     ax.plot(good[:, i], good[:, j], "o", ms=3, mfc="white", mec="black", mew=0.5, label="evaluated")
     if len(bad):
-        ax.plot(bad[:, i], bad[:, j], "x", ms=4, color="white", label="infeasible")
+        ax.plot(bad[:, i], bad[:, j], "x", ms=6, mew=2.5, color="black")  # seen on any colour
+        ax.plot(bad[:, i], bad[:, j], "x", ms=5, color="white", label="infeasible")
     ax.plot(best[i], best[j], "*", ms=13, color=ORANGE, mec="black", mew=0.5, label="best point")
     _label(ax, "x", space, i)
     _label(ax, "y", space, j)
-    ax.legend(loc="upper center", bbox_to_anchor=(0.5, 1.12), ncols=2, frameon=False)
+    ax.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2, frameon=False)
+
+
+def _dependent(space: Space, *indices: int) -> list[Any]:
+    """Those of some parameters that exist only with certain options."""
+    return [space.slots[i] for i in indices if space.slots[i].when]
 
 
 def plot_failures(ax: Any, result: Run, x: str | None = None, y: str | None = None) -> None:
@@ -562,9 +595,10 @@ def _pair(
             )
     if len(order) < 2:
         raise SettingsError("this picture is drawn over two parameters, but there is only one")
-    if by_importance and (x is None or y is None):
-        shares = result.predictor.importance()
-        order.sort(key=lambda i: -float(shares[i]))
+    if by_importance and (x is None or y is None):  # parameters with an order come first
+        shares, space = result.predictor.importance(), result.space
+        unordered = [space.parameters[name].options is not None for name in names]
+        order.sort(key=lambda i: (unordered[i], -float(shares[i])))
     free = [names[i] for i in order if names[i] not in (x, y)]
     first = x if x is not None else free.pop(0)
     second = y if y is not None else free.pop(0)
@@ -577,6 +611,18 @@ def _edges(grid: Array) -> Array:
         return np.array([grid[0] - 0.5, grid[0] + 0.5])
     inner = 0.5 * (grid[1:] + grid[:-1])
     return np.array([grid[0] - (inner[0] - grid[0]), *inner, grid[-1] + (grid[-1] - inner[-1])])
+
+
+def _least(result: Run) -> float | None:
+    """The least value if values are drawn on a log axis, else None."""
+    F = _finished(result)
+    return float(np.nanmin(F)) if F.ndim == 1 and _spans_decades(F) else None
+
+
+def _few_ticks(ax: Any, space: Space, i: int) -> None:
+    """At most four ticks, so that the numbers below a narrow panel do not touch."""
+    if space.parameters[space.names[i]].ticks is None:
+        ax.locator_params(axis="x", nbins=3)
 
 
 def _whole_ticks(ax: Any, which: str) -> None:

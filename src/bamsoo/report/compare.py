@@ -147,8 +147,8 @@ def _convergence(read: Sequence[Shown], names: Sequence[str]) -> str:
         if steps:
             parts.append(_line(i, " ".join(steps)))
     svg = (
-        f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" width="100%" role="img" '
-        f'aria-label="The best value so far of {len(lines)} studies">{"".join(parts)}</svg>'
+        f'<div class="scroll"><svg viewBox="0 0 {WIDTH} {HEIGHT}" width="100%" role="img" '
+        f'aria-label="The best value so far of {len(lines)} studies">{"".join(parts)}</svg></div>'
     )
     legend = "".join(
         f'<p><svg width="44" height="10" aria-hidden="true">{_line(i, "M0 5H44")}</svg> '

@@ -55,6 +55,17 @@ function canvas(host, { id, height, label, draw }) {
   return element;
 }
 
+/** The words of a text in lines of at most `room` pixels, if no word is wider. */
+function wrapped(context, label, room) {
+  const lines = [];
+  for (const word of label.split(" ")) {
+    const longer = `${lines.at(-1)} ${word}`;
+    if (lines.length && context.measureText(longer).width <= room) lines[lines.length - 1] = longer;
+    else lines.push(word);
+  }
+  return lines;
+}
+
 /** A chart whose `draw` returns its points, [[row, x, y], …]; it is redrawn when another trial is marked. */
 function pointChart(host, { draw, ...more }, otherwise) {
   let placed = [];

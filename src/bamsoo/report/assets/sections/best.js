@@ -8,7 +8,8 @@ function tile(name, value, detail = "") {
 function buildHeader() {
   document.getElementById("title").textContent = report.title;
   const algorithm = report.settings[0][1].find(([name]) => name === "algorithm")[1];
-  const parts = [`${report.direction} with ${algorithm}`, `${dim} parameter${dim === 1 ? "" : "s"}`];
+  const aims = report.objectives.map(({ name, direction }) => `${direction} ${name}`).join(", ");
+  const parts = [`${aims || report.direction} with ${algorithm}`, `${dim} parameter${dim === 1 ? "" : "s"}`];
   if (report.created) parts.push(`started ${moment(report.created)}`);
   if (!report.live) parts.push(`as of ${moment(report.made)}`);
   document.getElementById("subtitle").textContent = parts.join(" · ");

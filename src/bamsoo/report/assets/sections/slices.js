@@ -86,7 +86,8 @@ function buildSlices() {
   if (dim < 2) return;
   const names = parameters.map((p, i) => [i, p.name]);
   const there = ownAndOther(centre)[0];
-  const rank = (i) => Number(there.includes(i)) + report.model.importance[i];
+  // First those that exist there, then those with an order: a map over options is hard to read.
+  const rank = (i) => 2 * Number(there.includes(i)) + Number(!parameters[i].options) + report.model.importance[i];
   const ranked = [...axes.keys()].sort((a, b) => rank(b) - rank(a)); // shares are at most 1
   const x = select("heat-x", names, Math.min(ranked[0], ranked[1]));
   const y = select("heat-y", names, Math.max(ranked[0], ranked[1]));
@@ -337,7 +338,8 @@ function explainGap(context, box, xs, ys, found, words) {
   context.textBaseline = "middle";
   const place = upright ? [box.left + (w * (across[0] + across[1])) / 2, box.top + h / 2] : [box.left + w / 2, box.bottom - (h * (up[0] + up[1])) / 2];
   const room = upright ? w * (across[1] - across[0]) - 8 : w - 8;
-  words.split("; ").forEach((line, i) => context.fillText(fitted(context, line, room), place[0], place[1] + 15 * i));
+  const lines = words.split("; ").flatMap((line) => wrapped(context, line, room));
+  lines.forEach((line, i) => context.fillText(fitted(context, line, room), place[0], place[1] + 15 * (i - (lines.length - 1) / 2)));
 }
 
 /** The scale of the colours of expected values: that of the values, from the least to the largest one. */
