@@ -146,7 +146,8 @@ function sinceGain(least) {
 function sinceOf() {
   if (report.tol) return `; gains below ${text(report.tol)} do not count`;
   const least = report.ranges?.levels?.[0].within;
-  return least ? `; ${grouped(sinceGain(least))} since gains of ${text(least)} or more` : "";
+  const since = least ? sinceGain(least) : null;
+  return since === null || since === sinceGain(0) ? "" : `; ${grouped(since)} since gains of ${text(least)} or more`;
 }
 
 /** What holds the best point, with a slider for each limit that could be moved. */
