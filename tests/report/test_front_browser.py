@@ -79,6 +79,23 @@ def test_a_point_of_the_front_is_chosen_by_preference(page):
     assert page.js("return bamsooReport.state.pin") is None
 
 
+def test_an_infeasible_outlier_is_at_the_edge_of_the_front_and_equal_points_count_once(
+    browser, tmp_path
+):
+    path = tmp_path / "far.db"
+    settings = {"space": {"x": (0, 1)}, "objectives": ["a", "b"], "constraints": ["c"]}
+    with bamsoo.Study.open(path, **settings) as study:
+        for x in (0.0, 0.25, 0.5, 0.75):
+            study.tell({"x": x}, (round(x, 1), 1 - round(x, 1)), constraints={"c": -1.0})
+        study.tell({"x": 0.6}, (0.5, 0.5), constraints={"c": -1.0})  # as at 0.5
+        study.tell({"x": 1.0}, (-5e3, 4e3), constraints={"c": 1.0})
+    page = Page(browser, write(path))
+    assert "1 evaluation is further away" in page.text("#front")
+    assert "violates a constraint" in page.text("#front .legend")
+    assert "4 of the 4 different points" in page.text("#prefer-said")
+    assert page.complaints() == []
+
+
 def test_the_predicted_front_is_non_dominated_and_near_the_measured_one(study):
     shown = describe(study)
     for front in shown["predicted"].values():

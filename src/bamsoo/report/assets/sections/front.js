@@ -14,7 +14,7 @@ function buildFront() {
   pairs.forEach(([i, j]) => frontPicture(grid, i, j, onFront, pairs.length > 1 ? 280 : 380));
   const away = outside();
   const band = report.predicted ? [["line", "the front that the models predict, with one deviation on each side"]] : [];
-  host.append(legend([["front", "on the front: no other evaluation is better in everything"], ["pale", "dominated"], ...band]));
+  host.append(legend([["front", "on the front: no other evaluation is better in everything"], ["pale", "dominated"], ...infeasibleKey(), ...band]));
   if (away) host.append(note(`The axes show the front and what is near it; ${grouped(away)} evaluation${away === 1 ? " is" : "s are"} further away, and drawn at the edge.`));
   const chosen = make("div", { id: "front-chosen", class: "scroll" });
   if (distinct.length > 1) host.append(...preference(distinct));
