@@ -83,7 +83,7 @@ GROUPS = {
     "Optimise": (
         "bamsoo.run",
         "bamsoo.search.optimizer",
-        "bamsoo.record.ledger",
+        "bamsoo.record.trials",
         "bamsoo.result.result",
         "bamsoo.study",
     ),

@@ -239,7 +239,7 @@ VALUE = 0.1234567890625
 HOMES = {
     "events.body": "the row of the event in the study file",
     "Told.values": "the list of events; an `Evaluation` has the same tuple",
-    "Ledger._F": "the column of the results",
+    "Columns._F": "the column of the results",
     "Known._F": "the column of what the search knows, to be maximised",
 }
 DERIVED = {

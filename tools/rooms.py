@@ -22,7 +22,7 @@ BRANCHES = (
 )  # fmt: skip
 
 KINDS = "Real|Int|Choice|Fidelity|Fixed|Parameter"
-AXES = "Continuous|Steps|Options|Axis"
+AXES = "Continuous|Discrete|Steps|Options|Pinned|Axis"
 IS_A = r"isinstance\([^)]*(?<!numbers\.)\b(?:{})\b"
 
 Files = dict[PurePosixPath, str]

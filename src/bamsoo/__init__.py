@@ -14,7 +14,7 @@ from ._version import __version__
 if TYPE_CHECKING:
     from . import algorithms, errors, kernels, plotting, problems
     from .errors import BamsooError, TryAgain
-    from .record.ledger import Trial
+    from .record.trials import Trial
     from .result.result import Result
     from .run.command import Command
     from .run.optimize import least_squares, maximize, minimize
@@ -51,7 +51,7 @@ __all__ = [
 
 _PLACES = {
     "BamsooError": "errors", "TryAgain": "errors", "Command": "run.command",
-    "Trial": "record.ledger", "Optimizer": "search.optimizer",
+    "Trial": "record.trials", "Optimizer": "search.optimizer",
     "Result": "result.result", "least_squares": "run.optimize", "maximize": "run.optimize",
     "minimize": "run.optimize",
     "Gap": "stop", "Stalled": "stop", "Choice": "space", "Fidelity": "space", "Formula": "space",

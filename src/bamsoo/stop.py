@@ -18,8 +18,8 @@ from .base.typing import Array
 from .errors import SettingsError
 
 if TYPE_CHECKING:
-    from .record.ledger import Evaluation
     from .record.objectives import Objectives
+    from .record.trials import Evaluation
     from .result.result import Result
 
 Rule: TypeAlias = Callable[[Any], object]

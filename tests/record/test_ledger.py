@@ -11,8 +11,9 @@ from numpy.testing import assert_array_equal
 
 import bamsoo
 from bamsoo import Fidelity, Optimizer
-from bamsoo.record.ledger import Evaluation, on_the_front
+from bamsoo.record.ledger import on_the_front
 from bamsoo.record.objectives import ORDINARY
+from bamsoo.record.trials import Evaluation
 from bamsoo.space import Point, Space
 
 BOX = [(0.0, 1.0), (-2.0, 3.0)]
@@ -265,10 +266,10 @@ def test_the_cost_is_that_of_the_steps_that_were_taken():
     first, second, third = opt.ask(3)
     for step in (1, 2, 4):
         opt.report(first, step, 5.0 - step)
-    assert opt.ledger.cost == 0.4
+    assert opt.ledger.costs.cost == 0.4
     opt.tell(second, 1.0)  # without a report it took all of them
     opt.report(third, 3, 2.0)
-    assert opt.ledger.cost == 0.4 + 1.0 + 0.3
+    assert opt.ledger.costs.cost == 0.4 + 1.0 + 0.3
 
 
 def test_a_row_says_in_short_what_there_is_to_say(tmp_path):

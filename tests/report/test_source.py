@@ -5,7 +5,7 @@ from contextlib import closing
 from pathlib import Path
 
 import bamsoo
-from bamsoo.record.ledger import Record
+from bamsoo.record.trials import Record
 from bamsoo.report.source import Own, known_values, source_of, title_of
 from bamsoo.study.address import parse
 

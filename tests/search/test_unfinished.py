@@ -5,7 +5,7 @@ import pytest
 
 import bamsoo
 from bamsoo import Fidelity
-from bamsoo.record.ledger import Evaluation
+from bamsoo.record.trials import Evaluation
 from bamsoo.search.stopping import REVIVED, Belief, Stopping
 from bamsoo.search.unfinished import AtLevels, Fate, Unfinished
 from bamsoo.space import Point

@@ -36,7 +36,7 @@ def test_failed_trials_are_pending_again_and_replay_agrees(path, algorithm):
         run(study, 9, lambda number: number in (2, 5))
         before = study.result
         assert study.retry() == [2, 5]
-        assert (study.told, study.ledger.failed, study.ledger.cost) == (7, 0, 7.0)
+        assert (study.told, study.ledger.failed, study.ledger.costs.cost) == (7, 0, 7.0)
         assert len(study.result.F) == 7
         assert np.isnan(before.F).sum() == 2  # an earlier result does not change
         assert [t.state for t in study.trials].count("out") == 2

@@ -167,7 +167,7 @@ def _say_continued(study: Study, plan: Plan, budget: int | None, as_json: bool) 
     """Say what of the run was found in its study."""
     if study.replayed.adopted or (study.replayed.trials and not as_json):
         _say(str(study.replayed))
-    spent = study.ledger.free(_most(budget), {}) < study.ledger.unit
+    spent = study.ledger.costs.free(_most(budget), {}) < study.ledger.costs.unit
     if plan.budget is None and spent:
         _say(
             f"the budget of {budget} evaluations is spent; to go on, give a larger one with "
@@ -184,7 +184,7 @@ def _run(
     as_json: bool,
 ) -> End:
     """Evaluate until a rule, an interrupt or the loss of the workers ends it."""
-    progress = Progress(_most(budget), search.ledger.cost, as_json)
+    progress = Progress(_most(budget), search.ledger.costs.cost, as_json)
     if isinstance(work.fun, Command) and not as_json:
         work.fun.say = lambda said: progress.say(visible(said))
     interrupt = Interrupt(progress.say)

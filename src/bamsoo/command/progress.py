@@ -52,7 +52,7 @@ class Progress(Display):
 
         The live line is drawn by a separate thread, which must not access the search itself.
         """
-        now, done = time.monotonic(), search.ledger.cost >= self._budget
+        now, done = time.monotonic(), search.ledger.costs.cost >= self._budget
         pause = 1.0 / REFRESHED if self._on_terminal else 1.0
         if self._quiet or not (done or now - self._shown >= pause):
             return

@@ -15,7 +15,8 @@ from rich.text import Text
 
 from ..base.checks import count, readable
 from ..errors import StudyError
-from ..record.ledger import extra_names, on_the_front
+from ..record.ledger import on_the_front
+from ..record.trials import extra_names
 from ..result.result import Result
 from ..run.command import that_exist
 from ..search.optimizer import Optimizer

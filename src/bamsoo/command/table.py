@@ -9,8 +9,8 @@ from typing import IO, Any, TypeAlias
 import numpy as np
 
 from ..errors import SettingsError
-from ..record.ledger import extra_names
 from ..record.objectives import ORDINARY, Objectives
+from ..record.trials import extra_names
 from ..run.cells import (
     Cells,
     cell,

@@ -26,8 +26,8 @@ from ..base.defaults import ALGORITHM
 from ..base.sense import MAXIMISED, MINIMISED, Sense
 from ..base.typing import Array
 from ..errors import ExhaustedError, SettingsError
-from ..record.ledger import Trial
 from ..record.objectives import MOST
+from ..record.trials import Trial
 from ..search.optimizer import Optimizer
 from ..search.stopping import Stopping
 from ..space import Point

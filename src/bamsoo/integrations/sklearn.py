@@ -15,7 +15,7 @@ from ..algorithms import Algorithm, Name, planned, resolve
 from ..base.checks import brief, check_whole
 from ..base.defaults import ALGORITHM
 from ..errors import ExhaustedError, SettingsError, SpaceError
-from ..record.ledger import Trial
+from ..record.trials import Trial
 from ..search.optimizer import Optimizer
 from ..space import Choice, Fidelity, Int, Real
 
@@ -388,7 +388,7 @@ class BamsooSearchCV(BaseSearchCV):  # type: ignore[misc]
         """The number of full candidates that may still be evaluated."""
         if not self._cheaper:
             return int(self.n_iter - search.told)
-        return int(search.ledger.free(self.n_iter, {}) // search.ledger.unit)
+        return int(search.ledger.costs.free(self.n_iter, {}) // search.ledger.costs.unit)
 
     def _batches(
         self, search: Optimizer, trials: list[Trial], splits: SameSplits | None

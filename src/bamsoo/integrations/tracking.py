@@ -5,7 +5,7 @@ from math import isfinite
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
-    from ..record.ledger import Evaluation
+    from ..record.trials import Evaluation
     from ..result.result import Result
 
 

@@ -7,7 +7,7 @@ import numpy as np
 from ..algorithms.tree import Status, Tree
 from ..base.typing import Array
 from ..errors import StudyError
-from ..record.ledger import Trial
+from ..record.trials import Trial
 from ..search.optimizer import Optimizer
 from ..space import Space, key_of
 from ..study import Study

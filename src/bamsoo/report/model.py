@@ -18,7 +18,7 @@ from ..base.pareto import non_dominated
 from ..base.typing import Array, Simple
 from ..errors import ModelError
 from ..record.events import Imported
-from ..record.ledger import Evaluation, extra_names
+from ..record.trials import Evaluation, extra_names
 from ..result.answers import (
     Active,
     Forecast,
@@ -111,7 +111,7 @@ def describe_trials(study: Shown) -> dict[str, Any]:
         "tol": getattr(study, "tol", None),
         "budget": budget if type(budget) is int and 0 < budget < 2**53 else None,
         # with steps, the budget counts full evaluations
-        "cost": study.ledger.cost if isinstance(study, Study) and study.ledger.unit > 1 else None,
+        "cost": study.ledger.costs.shown if isinstance(study, Study) else None,
         "settings": settings_of(study),
         "stopped": STOPPED if isinstance(study, Study) else "ended early by a pruner of Optuna",
         "notes": notes,

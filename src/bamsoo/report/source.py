@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from ..errors import StudyError
-from ..record.ledger import Evaluation, Record
 from ..record.objectives import Objectives
+from ..record.trials import Evaluation, Record
 from ..space import Constraints, Space
 from ..study import Study
 from ..study.address import SafeAddress, parse

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from ..algorithms.auto.residuals import ResidualModel
 from ..base.typing import Array
-from ..record.ledger import Evaluation
 from ..record.residuals import SumOfSquares
+from ..record.trials import Evaluation
 
 _POINTS = 100  # of the linear model, the nearest ones
 _UNKNOWN = 0.5  # a slope is unknown if its variance is this share of what it is before any point

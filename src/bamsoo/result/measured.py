@@ -21,7 +21,7 @@ from ..model.learning import LEARNING, spread_of
 from ..model.prior import CONSTANTS as PRIOR
 from ..model.prior import learn_prior
 from ..model.warp import Shifted
-from ..record.ledger import Evaluation, Record, extra_names
+from ..record.trials import Evaluation, Record, extra_names
 from ..space import Constraints, Space
 from .predictor import Predictor, Requirement
 from .ranges import Requirements

@@ -22,8 +22,9 @@ from ..base.typing import Array
 from ..base.words import RESULT, no_attribute
 from ..errors import ModelError, SettingsError, ValueTypeError
 from ..model.warp import deviation
-from ..record.ledger import Evaluation, extra_names, on_the_front
+from ..record.ledger import on_the_front
 from ..record.objectives import Objectives
+from ..record.trials import Evaluation, extra_names
 from ..space import Constraints, Space
 from .answers import (
     Active,

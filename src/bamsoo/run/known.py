@@ -14,9 +14,9 @@ from typing import Any
 
 from ..base.checks import brief, is_finite
 from ..errors import SettingsError
-from ..record.ledger import Record
 from ..record.objectives import ORDINARY, Objectives
 from ..record.residuals import Vector
+from ..record.trials import Record
 from ..space import Constraints, Space
 from .cells import Cells, column, extra_column, is_empty, limit_column, objective_cell
 from .earlier import Earlier, EarlierValue, ReadRow, Terms, UnfinishedError, fitting

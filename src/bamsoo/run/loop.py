@@ -21,8 +21,8 @@ from ..errors import (
     WorkerError,
 )
 from ..record.events import Told
-from ..record.ledger import Trial
 from ..record.said import Said
+from ..record.trials import Trial
 from ..search.optimizer import Optimizer
 from ..stop import Rule
 from .calls import may_return_none
@@ -252,7 +252,7 @@ class Loop:
     ) -> None:
         self.search, self.rules, self.display = search, rules, display
         self.began = time.monotonic()
-        self.unit = search.ledger.unit
+        self.unit = search.ledger.costs.unit
         """The parts of a full evaluation, such as its steps, in which the budget is counted."""
         self.out: dict[int, Trial] = {}
         self.taken: dict[int, int] = {}  # the number of steps of each pending trial in this run
@@ -338,12 +338,12 @@ class Loop:
         A trial is started only if it can take all its steps, because one that cannot be finished
         cannot win.
         """
-        return self.search.ledger.free(self.rules.most, self.running)
+        return self.search.ledger.costs.free(self.rules.most, self.running)
 
     def others_spend(self) -> bool:
         """Whether other processes are evaluating the rest of the budget, so that this one waits."""
         others = () if self.out else self.search.elsewhere()
-        return bool(others) and self.search.ledger.free(self.rules.most, {}, others) >= 0
+        return bool(others) and self.search.ledger.costs.free(self.rules.most, {}, others) >= 0
 
     def over(self) -> tuple[Ending, str] | None:
         """Why no more trials are to be asked for, or None."""
@@ -357,7 +357,7 @@ class Loop:
 
     def spent(self) -> str:
         """What the budget was spent on; with steps or a fidelity, some may be left."""
-        budget, cost = int(self.rules.most), self.search.ledger.cost
+        budget, cost = int(self.rules.most), self.search.ledger.costs.cost
         full = self.search.steps is None and self.search.space.fidelity is None
         if full or cost >= budget:
             what = "evaluation" if full else "full evaluation"
@@ -495,7 +495,7 @@ class Loop:
         values, taken = list(reply.curve), self.taken[trial.number]
         lacks = bool(values) and values[-1] is None  # whether the last step gave no value
         if taken and not values:
-            lacks = isnan(self.search.ledger.curves[trial.number].values[-1][0])
+            lacks = isnan(self.search.ledger.costs.curves[trial.number].values[-1][0])
         if reply.value is None and not (reply.error is None and lacks):
             values.append(None)  # it took another step, in which it failed
         for step, value in enumerate(values[: self.unit - taken], taken + 1):

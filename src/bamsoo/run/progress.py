@@ -69,9 +69,9 @@ class State(NamedTuple):
         value = None if best is None else f"best {shown(best.numbers[0], search.tol)}"
         if best is not None and search.objectives.several:
             value = on_the_front(search.front)
-        stepped = ledger.unit > 1
+        stepped = ledger.costs.unit > 1
         more = value, gap.text(search), search.rejected
-        return cls(ledger.told, ledger.cost, stepped, ledger.failed, *more)
+        return cls(ledger.told, ledger.costs.cost, stepped, ledger.failed, *more)
 
     def text(self, budget: float) -> str:
         """The beginning of the line; the time that it took follows."""
@@ -112,7 +112,7 @@ class NotebookProgress(Display):
 
     def show(self, search: Optimizer) -> None:
         """Show the current state, unless it was shown a moment ago."""
-        now, done = time.monotonic(), search.ledger.cost
+        now, done = time.monotonic(), search.ledger.costs.cost
         if now - self._shown < 0.2 and done < self._budget:
             return
         self._shown = now
@@ -149,7 +149,7 @@ class ProgressLine(Display):
     def show(self, search: Optimizer) -> None:
         """Show the current state, unless the line was shown a moment ago."""
         now, ledger = time.monotonic(), search.ledger
-        if now - self._shown < self._every and ledger.cost < self._budget:
+        if now - self._shown < self._every and ledger.costs.cost < self._budget:
             return
         self._shown, self._done = now, ledger.told
         state = State.of(search, self._gap)

@@ -39,9 +39,10 @@ from ..record.events import (
     Told,
     present,
 )
-from ..record.ledger import Evaluation, Ledger, front_of
+from ..record.ledger import Ledger, front_of
 from ..record.objectives import Objectives
 from ..record.residuals import SumOfSquares
+from ..record.trials import Evaluation
 from ..space import BEYOND, Constraints, Domain, Point, Space, key_of
 from .stopping import Levels
 from .unfinished import ROUNDING, AtLevels, Fate, InSteps, Unfinished

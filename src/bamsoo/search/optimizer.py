@@ -41,9 +41,10 @@ from ..record.events import (
     Told,
     present,
 )
-from ..record.ledger import Evaluation, Ledger, Trial, compromise_of, front_of
+from ..record.ledger import Ledger, compromise_of, front_of
 from ..record.objectives import Objectives, ObjectivesLike
 from ..record.said import Said, told
+from ..record.trials import Evaluation, Trial
 from ..result.predictor import Predictor, predictions
 from ..space import Constraints, Point, Space, SpaceLike
 from .course import Claim, Course, Setup
@@ -232,8 +233,8 @@ class Optimizer(Guarded):
     ) -> Trial | None:
         """The next trial, put into `handed` at once, so that an interrupt does not lose it."""
         self._look_elsewhere()
-        free = self.ledger.free(budget, running, self.ledger.elsewhere)
-        if free < self.ledger.unit:
+        free = self.ledger.costs.free(budget, running, self.ledger.elsewhere)
+        if free < self.ledger.costs.unit:
             return None
         idle = self.ledger.idle
         number = idle[0] if idle else len(self.ledger.trials)
@@ -241,7 +242,7 @@ class Optimizer(Guarded):
             ended = self._course.ended
             try:  # after cheap evaluations, the budget might not allow the first full one
                 point, claim = self._course.next(
-                    self.ledger.best is None and free < self.ledger.all_levels
+                    self.ledger.best is None and free < self.ledger.costs.all_levels
                 )
             except ExhaustedError:
                 if ended is None:
@@ -387,7 +388,7 @@ class Optimizer(Guarded):
 
     def as_told(self, said: Said) -> Told:
         """The event that `tell_checked` takes; raises a ValueTypeError if it is invalid."""
-        return told(said, self.objectives, self.constraints, self.ledger.nresiduals)
+        return told(said, self.objectives, self.constraints, self.ledger.columns.nresiduals)
 
     @writing_transaction
     def tell_checked(self, trial: Trial, event: Told) -> None:
@@ -451,7 +452,7 @@ class Optimizer(Guarded):
         if self.ledger.is_stopped(trial) and not self._is_late(trial):
             raise TrialError(f"trial {trial.number} was stopped; it has no more steps")
         self._check_pending(trial)
-        self.ledger.check_report(trial, int(step))
+        self.ledger.costs.check(trial, int(step))
         return values
 
     @transaction
@@ -613,7 +614,7 @@ class Optimizer(Guarded):
 
         With several objectives, those of a step are a tuple.
         """
-        return self.ledger.curves_until_now()()
+        return self.ledger.costs.until_now()()
 
     @property
     def told(self) -> int:
@@ -797,14 +798,14 @@ class Optimizer(Guarded):
             "x": lambda: None if (found := best()) is None else found.x.copy(),
             "fun": fun,
             "params": lambda: None if (found := best()) is None else space.params(found.x),
-            "X": partial(ledger.X, told),
-            "F": partial(ledger.F, told),
-            "C": partial(ledger.C, told),
-            "feasible": partial(ledger.feasible, told),
-            "curves": ledger.curves_until_now(),
+            "X": partial(ledger.columns.X, told),
+            "F": partial(ledger.columns.F, told),
+            "C": partial(ledger.columns.C, told),
+            "feasible": partial(ledger.columns.feasible, told),
+            "curves": ledger.costs.until_now(),
         }
-        if ledger.nresiduals:
-            later["R"] = partial(ledger.R, told)
+        if ledger.columns.nresiduals:
+            later["R"] = partial(ledger.columns.R, told)
             later["residuals"] = lambda: (
                 None if (found := best()) is None else np.array(found.residuals)
             )
@@ -830,7 +831,7 @@ class Optimizer(Guarded):
             direction=self.direction,
             seed=self.seed,
             nfev=ledger.told,
-            cost=ledger.cost,
+            cost=ledger.costs.cost,
             success=success,
             status=0,
             message="in progress" if now.ended is None else now.ended,

@@ -16,8 +16,9 @@ from ..errors import ReplayError
 from ..model.curves import CONSTANTS as CURVES
 from ..model.curves import FRONT
 from ..record.events import Reported
-from ..record.ledger import GIVEN, Curve, Evaluation, Ledger
+from ..record.ledger import Ledger
 from ..record.objectives import Objectives
+from ..record.trials import GIVEN, Curve, Evaluation
 from ..space import Point, Space
 from .stopping import REVIVED, Belief, Levels, Stopping, Verdict, ahead
 
@@ -224,7 +225,7 @@ class InSteps(Unfinished):
 
     def recall(self, evaluation: Evaluation) -> None:
         """Take up what is believed about an evaluation from before the search began."""
-        if evaluation.stopped and evaluation.number in self._ledger.curves:
+        if evaluation.stopped and evaluation.number in self._ledger.costs.curves:
             self.drop(evaluation, self._belief_of(evaluation.number))
 
     def must_end(self, number: int) -> None:
@@ -235,7 +236,7 @@ class InSteps(Unfinished):
         """The verdict on a step that is about to be reported."""
         key = number, step, values
         if self._judged is None or self._judged[0] != key:
-            curve = self._ledger.curves.get(number)
+            curve = self._ledger.costs.curves.get(number)
             if curve is None or step <= curve.first:
                 curve = Curve(step)
             steps = [*curve.steps, curve.counted(step)]
@@ -281,7 +282,7 @@ class InSteps(Unfinished):
         self._judged = None
         self._ledger.apply(event)
         if verdict is not None and verdict.spared:
-            self._rule.spare(event.number, self._ledger.curves[event.number].taken)
+            self._rule.spare(event.number, self._ledger.costs.curves[event.number].taken)
         if verdict is not None and event.stopped:
             evaluation = self._ledger.evaluations[-1]
             self.drop(evaluation, verdict.belief)
@@ -291,7 +292,7 @@ class InSteps(Unfinished):
         """Enter the curve of a trial that has ended into the model of curves."""
         super().end(evaluation)
         number, rule = evaluation.number, self._rule
-        curve = None if number is None else self._ledger.curves.get(number)
+        curve = None if number is None else self._ledger.costs.curves.get(number)
         if number is None or curve is None or evaluation.failed:
             return
         steps, rows = curve.steps, curve.values
@@ -349,7 +350,7 @@ class InSteps(Unfinished):
         """What is believed about a trial that has a curve and was not finished."""
         if number in self._places:
             return self._rule.beliefs([self._places[number]])[0]
-        curve = self._ledger.curves[number]
+        curve = self._ledger.costs.curves[number]
         rows = self._to_maximise(curve.values)
         return self._rule.belief(self._ledger.trials[number].point.unit, curve.steps, rows)
 
@@ -364,7 +365,7 @@ class InSteps(Unfinished):
         """
         found: dict[int, list[tuple[float, float]]] = {}
         for number in numbers:
-            if number in self._ledger.curves:
+            if number in self._ledger.costs.curves:
                 means, variances = self._belief_of(number)
                 means = self._objectives.to_maximise(means)  # back to the caller's sense
                 if all(map(isfinite, means)):

@@ -1,6 +1,6 @@
 """Searches that outlive their process: every ask and tell is written to a journal first."""
 
-from ..record.ledger import Record
+from ..record.trials import Record
 from .backends import exists
 from .study import OtherSettingsError, Study, withdrawn_if_wrong
 

@@ -20,8 +20,8 @@ import numpy as np
 
 from ..base.checks import brief, short
 from ..errors import BamsooError, SettingsError, SpaceError, StudyError
-from ..record.ledger import Evaluation, Record
 from ..record.objectives import Objectives
+from ..record.trials import Evaluation, Record
 from ..result.result import Result
 from ..search.optimizer import Optimizer
 from ..search.stopping import Stopping

@@ -36,9 +36,9 @@ from ..record.events import (
     Told,
     present,
 )
-from ..record.ledger import Evaluation, Record, Trial
 from ..record.objectives import Objectives, ObjectivesLike
 from ..record.residuals import SumOfSquares
+from ..record.trials import Evaluation, Record, Trial
 from ..search.course import Course, Setup
 from ..search.optimizer import Optimizer, Prepared, given_seed, setup_of
 from ..search.unfinished import believed_ends
