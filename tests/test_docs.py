@@ -214,6 +214,18 @@ def test_the_notebook_runs(monkeypatch):
     assert "<!doctype html>" in names["page"]
 
 
+FOR = re.compile(r"^(?:This|These) (?:page|tutorial)s? (?:is|are) for |^For ")
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_a_page_says_in_its_first_sentence_for_whom_it_is(page):
+    text = (ROOT / page).read_text()
+    if not page.startswith("docs/") or "```{include}" in text:
+        pytest.skip("no page of the docs")
+    prose = re.sub(r"^```{index}.*?^```|^#.*?$|^\(.*?\)=$", "", text, flags=re.S | re.M)
+    assert FOR.match(prose.strip())
+
+
 @pytest.mark.parametrize("page", PAGES)
 def test_every_link_has_a_target(page):
     path = ROOT / page
