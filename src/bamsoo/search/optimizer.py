@@ -365,9 +365,10 @@ class Optimizer(Guarded):
             same length at each point. An entry of nan is missing data and does not count.
         variance : float, optional
             Variance of the noise in this value, in squared units of the objective; 0 if the value
-            is exact. By default it is what the setting `noise` says. After the first variance
-            above 0, the best point is chosen by the model's mean instead of the measured value, as
-            with `noise`. Algorithms without a model record it but do not use it.
+            is exact. With residuals, it is that of the noise in each of them. By default it is what
+            the setting `noise` says. After the first variance above 0, the best point is chosen by
+            the model's mean instead of the measured value, as with `noise`. Algorithms without a
+            model record it but do not use it.
         extras : dict, optional
             Anything else to keep with the evaluation, by name: numbers, strings, booleans or None.
         took : float, optional

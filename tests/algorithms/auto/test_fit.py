@@ -3,6 +3,7 @@
 import numpy as np
 
 import bamsoo
+from bamsoo.algorithms.auto.fit import Fits
 
 T = np.linspace(0.0, 10.0, 40)
 
@@ -50,3 +51,33 @@ def test_a_climb_that_crawls_goes_on_if_there_is_nothing_elsewhere():
 
     r = bamsoo.least_squares(bdqrtic, [(-1.5, 3.5)] * 8, 80)
     assert r.fun < 10.239 * (1.0 + 1e-3)
+
+
+def test_scouts_keep_away_from_the_bottoms_of_basins(monkeypatch):
+    scout, found = Fits._scout, []
+
+    def noted(self):
+        step = scout(self)
+        if step is not None:
+            apart = np.abs(self._book.known.X[[*self._bottoms]] - step.x).max(1)
+            found.append(float(apart.min()) / self._near)
+        return step
+
+    monkeypatch.setattr(Fits, "_scout", noted)
+    bamsoo.least_squares(wave, [(1.0, 8.0), (-1.5, 1.5)], 60)
+    assert len(found) > 5
+    assert min(found) >= 1.0
+
+
+def test_a_climb_in_a_long_valley_of_bad_fits_is_left():
+    waves = np.linspace(0.4, 0.8, 50)
+
+    def film(x):
+        n = x[1] + x[2] / waves**2
+        first, second = (1.0 - n) / (1.0 + n), (n - 1.52) / (n + 1.52)
+        turn = np.exp(-4j * np.pi * n * x[0] / waves)
+        return np.abs((first + second * turn) / (1.0 + first * second * turn)) ** 2
+
+    data = film([0.65, 2.1, 0.025])
+    r = bamsoo.least_squares(lambda x: film(x) - data, [(0.2, 2.0), (1.6, 2.6), (0.0, 0.05)], 50)
+    assert r.fun < 1e-6

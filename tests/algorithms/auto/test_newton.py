@@ -50,6 +50,8 @@ def test_whole_numbers_and_options():
     assert r.params["kind"] == "b"
     assert r.params["n"] == 4
     assert r.params["x"] == pytest.approx(0.3, abs=1e-3)
+    # the best for n = 4.2 would be 0.315
+    assert r.F[:15].min() == pytest.approx(0.04, abs=1e-6)
 
 
 def test_failures_are_avoided():

@@ -2,12 +2,14 @@
 
 Where evaluations return residuals, this takes the place of the other steps outside the tree. The
 first climb (`newton`) begins at the best point known. When nothing is left to gain, or when it
-crawls and there may be less elsewhere, the tree and scouts look for other basins: scouts go where
-the residuals of the whole space are expected to add up to the least (`survey`). The next climb
+stands still, or crawls and there may be less elsewhere, the tree and scouts look for other basins:
+scouts go where the residuals of the whole space are expected to add up to the least (`survey`),
+away from the bottoms that are known, because no climb may begin there. The next climb
 begins at the best of the points that have no better one nearby, and is given up when it seems that
 it cannot win. After that, a climb that crawled goes on.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import islice
 
@@ -23,6 +25,7 @@ from .schedule import Focus, Proposal
 from .survey import Survey
 
 _KEPT = 10  # candidates of each round, and for the start of a climb
+_OTHER = 1e-12  # coordinates of different options or whole numbers differ by more
 _SPREADS = (0.1, 0.1, 0.03, 0.03, 0.01)  # of the points that are drawn around these, in each round
 
 
@@ -88,6 +91,7 @@ class Fits:
         self._crawling: Ascent | None = None  # goes on after the next climb
         self._first: Ascent | None = None
         self._own: set[int] = set()  # rows of climbs
+        self._bottoms: set[int] = set()  # the best rows of those that ended
         self._rested = 0  # the number of other rows at the end of the last climb
         self._scouted = 0  # the number of scouts since then
         self._in_vain = 0, 0  # the numbers of values and failures when no scout was found
@@ -154,6 +158,7 @@ class Fits:
         """End the climb. One that crawled before it goes on now, and otherwise after the next."""
         ended, self._ascent = self._ascent, None
         assert ended is not None
+        self._bottoms.add(ended.best)
         if self._crawling is not None and self._crawling is not ended:
             self._go_on()
             return
@@ -175,7 +180,7 @@ class Fits:
         domain, news = self._domain, (self._book.t, len(self._book.known.failed))
         if not self._scouting or self._in_vain == news:
             return None
-        X, _ = self._promising()
+        X, _ = self._promising(self._bottoms)
         ahead = self._book.grades.ahead(X)
         for i, x in enumerate(X):
             new = self._book.is_new(x, 4.0 * domain.finest) and domain.allowed(x)
@@ -185,9 +190,15 @@ class Fits:
         self._in_vain = news
         return None
 
-    def _promising(self) -> tuple[Array, Array]:
-        """The points where the residuals may add up to the least, and what they may add up to."""
+    def _promising(self, bottoms: Iterable[int]) -> tuple[Array, Array]:
+        """The points where the residuals may add up to the least, and what they may add up to.
+
+        They are away from these rows, the bottoms of basins, where no other climb may begin. Points
+        with other options or whole numbers are elsewhere, however close they are.
+        """
         known, domain, constants = self._book.known, self._domain, self._constants
+        taken, reach = known.X[[*bottoms]], np.full(domain.dim, _OTHER)
+        reach[[*domain.continuous]] = self._near
         rows = np.flatnonzero(seen(known.R))
         if len(rows) < 2:
             return np.empty((0, domain.dim)), np.empty(0)
@@ -200,6 +211,9 @@ class Fits:
 
         def best_of(X: Array) -> tuple[Array, Array]:
             X = np.array([domain.snap(x) for x in X]) if domain.mixed else X
+            X = X[np.all(np.any(np.abs(X[:, None] - taken) >= reach, axis=2), axis=1)]
+            if not len(X):
+                return X, np.empty(0)
             mean, deviation = survey.sums(domain.features(X))
             least = mean - constants.optimism * deviation
             order = np.argsort(least, kind="stable")
@@ -219,10 +233,8 @@ class Fits:
 
     def _less_elsewhere(self, ascent: Ascent) -> bool:
         """Whether residuals may add up to less away from a climb."""
-        X, least = self._promising()
-        apart = np.abs(X - self._book.known.X[ascent.best]).max(1)
-        far = apart >= 0.5 * self._near
-        return bool((least[far] < -self._book.beliefs.values()[ascent.best]).any())
+        _, least = self._promising({*self._bottoms, ascent.best})
+        return bool((least < -self._book.beliefs.values()[ascent.best]).any())
 
     def judge(self, step: Proposal, better: bool, row: int | None) -> None:
         """Adapt the climb, and end it if it crawls or cannot win."""
@@ -237,7 +249,7 @@ class Fits:
         if ascent is not self._first and self._cannot_win(step):
             self._end()
         elif self._newton.crawls(ascent):
-            if self._less_elsewhere(ascent):
+            if self._newton.stands_still(ascent) or self._less_elsewhere(ascent):
                 self._end()
             else:
                 ascent.since = 0

@@ -57,6 +57,11 @@ class NewtonConstants:
     """A climb crawls if the second number times D + 1 steps have not gained the first one, as a
     share of its sum of squares."""
 
+    still: float = 1e-2
+    """A climb that crawls stands still if it has gained less than this share of its sum of squares
+    since it was last asked. It is then interrupted even if nothing less is expected elsewhere,
+    because a model that has seen few places is too sure of the others."""
+
 
 @dataclass
 class Ascent:
@@ -76,6 +81,8 @@ class Ascent:
     """Its best value when it last did not crawl."""
     since: int = 0
     """The number of its steps since then."""
+    asked: float = -inf
+    """Its best value when it was last asked whether it stands still."""
     scales: Array | None = None
     """Those of the axes in its last model."""
     over: bool = False
@@ -130,10 +137,24 @@ class Newton(Climb):
             radius *= 0.1
 
     def step(self, ascent: Ascent) -> Proposal | None:
-        """The next step of a climb; None if it is over, or has to wait for values."""
+        """The next step of a climb; None if it is over, or has to wait for values.
+
+        The top in all axes, rounded, need not be the top among points with its whole numbers. So at
+        the end, those stay as they are, and the others take their own steps.
+        """
+        there = self._domain.exists(self._book.known.X[ascent.best])
+        axes = [i for i in self._ordered if there[i]]
+        found = self._step_along(ascent, axes)
+        real = [i for i in axes if i in self._domain.continuous]
+        if ascent.over and 0 < len(real) < len(axes):
+            ascent.over = False
+            found = self._step_along(ascent, real)
+        return found
+
+    def _step_along(self, ascent: Ascent, axes: list[int]) -> Proposal | None:
+        """The next step along some of the axes."""
         known, domain, book, newton = self._book.known, self._domain, self._book, self._newton
         here = known.X[ascent.best]
-        axes = [i for i in self._ordered if domain.exists(here)[i]]
         rest = [i for i in range(domain.dim) if i not in axes]
 
         def alike(X: Array) -> NDArray[np.bool_]:
@@ -145,10 +166,11 @@ class Newton(Climb):
         terms = (len(axes) + 1) * (len(axes) + 2) // 2
         most = max(min(terms, newton.points), len(axes) + 1)
         near = rows[np.argsort(apart[rows], kind="stable")[:most]]
-        scales = np.ones(len(axes)) if ascent.scales is None else ascent.scales
+        scales = np.ones(domain.dim) if ascent.scales is None else ascent.scales.copy()
         best = R[ascent.best]
-        model = ResidualModel(offsets[near], R[near], best, book.noisy, scales=scales)
-        ascent.scales = model.scales
+        model = ResidualModel(offsets[near], R[near], best, book.noisy, scales=scales[axes])
+        scales[axes] = model.scales
+        ascent.scales = scales
         place = Place(here, axes, near)
         out = book.pending[alike(book.pending)][:, axes] - here[axes]
         if not ascent.climbing:
@@ -233,6 +255,12 @@ class Newton(Climb):
     def crawls(self, ascent: Ascent) -> bool:
         """Whether a climb has gained little for a while."""
         return ascent.since > self._newton.crawl[1] * (self._domain.dim + 1)
+
+    def stands_still(self, ascent: Ascent) -> bool:
+        """Whether a climb has gained hardly anything since this was last asked."""
+        value = float(self._book.beliefs.values()[ascent.best])
+        before, ascent.asked = ascent.asked, value
+        return not value > (1.0 - self._newton.still) * before
 
 
 def seen(R: Array) -> NDArray[np.bool_]:
