@@ -67,6 +67,9 @@ class Guarded:
         """Keep other processes from changing the state until the end of the block."""
         return nullcontext()
 
+    def _read_on(self) -> None:
+        """Take up what other processes have changed, at the beginning of a turn."""
+
     def _cut_short(self) -> None:
         """Restore what can be restored at once, without making the caller wait."""
         raise NotImplementedError
@@ -110,6 +113,7 @@ def writing_transaction(method: Callable[Concatenate[S, P], R]) -> Callable[Conc
     @wraps(method)
     def in_turn(self: S, *args: P.args, **kwargs: P.kwargs) -> R:
         with self._turn():
+            self._read_on()
             return method(self, *args, **kwargs)
 
     taken = transaction(in_turn)  # type: ignore[arg-type]  # mypy objects to the name of `self`

@@ -211,7 +211,11 @@ class Ledger:
         feasible = bool(values) and not cheap and met
         if number is None:  # a point that was asked for is known to be allowed
             feasible = feasible and self._constraints.violated(point.x) is None
-        evaluation = self.evaluation(number, point, values)._replace(
+        evaluation = Evaluation(
+            number,
+            point,
+            values,
+            self._objectives,
             error=event.error,
             measured=event.measured,
             feasible=feasible,

@@ -135,6 +135,8 @@ class Objectives:
         """
         if given is None:
             return ()
+        if type(given) is float and not self.several:
+            return (given,) if isfinite(given) else ()
         if isinstance(given, Mapping) and self.named:
             return _all_or_none(self._in_order(given))
         if not self.several:

@@ -199,7 +199,9 @@ def as_reply(returned: Any) -> Reply:
     answer = as_answer(value)
     if beside is not None:
         beside = {name: as_simple(name, each) for name, each in beside.items()}
-    if isinstance(answer, Vector):
+    if type(answer) is float:
+        good = isfinite(answer)
+    elif isinstance(answer, Vector):
         good = any(map(isfinite, answer)) and not any(map(isinf, answer))
     else:
         good = all(map(isfinite, answer.values() if isinstance(answer, dict) else np.ravel(answer)))
@@ -256,6 +258,8 @@ def _steps_of(returned: Any) -> Iterator[Any]:
 
 def as_answer(value: Any) -> Answer:
     """The value in plain numbers; which objectives they belong to is checked where it is told."""
+    if type(value) is float:
+        return as_value(value)
     if isinstance(value, Vector):
         return value
     if isinstance(value, Mapping):

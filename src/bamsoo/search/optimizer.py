@@ -1,8 +1,8 @@
 """Ask and tell: one search, driven by its caller, and rebuilt from its list of events."""
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager, suppress
 from dataclasses import replace
 from functools import cache, partial
 from math import inf, nan
@@ -537,11 +537,8 @@ class Optimizer(Guarded):
     def _check_writable(self) -> None:
         self._journal.check_writable()
 
-    @contextmanager
-    def _turn(self) -> Iterator[None]:
-        with self._journal.turn():
-            self._read_on()
-            yield
+    def _turn(self) -> AbstractContextManager[None]:
+        return self._journal.turn()
 
     def _read_on(self) -> None:
         """Apply what other processes have written since the last look."""

@@ -49,6 +49,9 @@ class Point:
         """The point that a point of the cube stands for, at the top of the fidelity."""
         return cls(key_of(space.decode(unit)), space)
 
+    def __hash__(self) -> int:
+        return hash(self.key)  # points are looked up often; this is the quickest
+
     def __repr__(self) -> str:
         return f"Point({self.params})"
 
