@@ -1,15 +1,22 @@
 """A run over a mixed space, with failures, and its report in out/report.html.
 
-`python examples/report.py --pictures docs/images` also takes the screenshots for docs/report.md,
-with chromium and selenium.
+`python examples/report.py --pictures docs/images` also takes the screenshots for the README and
+docs/report.md, with chromium and selenium.
 """
 
 import argparse
 import base64
+import re
 import shutil
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
 from math import exp, log10
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from threading import Thread
+from typing import Any
 
 import bamsoo
 import bamsoo.report
@@ -35,17 +42,51 @@ def cost(temperature: float, pressure: float, stages: int, catalyst: str) -> flo
     return 100.0 * (1.0 - made) + price + 2.5 * stages + 0.02 * (temperature - 300)
 
 
-def pictures(page: Path, directory: Path) -> None:
+def slow(**params: Any) -> float:
+    time.sleep(0.3)
+    return cost(**params)
+
+
+def browser() -> Any:
     from selenium import webdriver
 
-    sections = {"report-top": ("#best", "light"), "report-model": ("#slices", "dark"),
-                "report-partition": ("#partition", "light")}  # fmt: skip
     options = webdriver.ChromeOptions()
     options.binary_location = shutil.which("chromium") or ""
     for flag in ("--headless=new", "--no-sandbox", "--disable-gpu", "--hide-scrollbars"):
         options.add_argument(flag)
     service = webdriver.ChromeService(shutil.which("chromedriver"))
-    with webdriver.Chrome(options=options, service=service) as driver:
+    return webdriver.Chrome(options=options, service=service)
+
+
+def shoot(driver: Any, picture: Path, section: str, height: float | None = None) -> None:
+    """Take one section of the page that is open, or what is above `height`."""
+    where = driver.execute_async_script(
+        "const [section, done] = arguments; requestAnimationFrame(() =>"
+        "requestAnimationFrame(() => { const r = document.querySelector(section)"
+        ".getBoundingClientRect(); done({x: 0, y: Math.max(r.top + scrollY - 12, 0),"
+        "width: innerWidth, height: r.height + 24, scale: 1}) }))",
+        section,
+    )
+    if height is not None:
+        where.update(y=0, height=height)
+    shot = driver.execute_cdp_cmd(
+        "Page.captureScreenshot",
+        {"format": "png", "clip": where, "captureBeyondViewport": True},
+    )
+    picture.write_bytes(base64.b64decode(shot["data"]))
+
+
+WITHOUT = (
+    "main > section:not(#best, #importance, #slices), #slices h3, #slices h3 ~ *, nav, .controls,"
+    ".note, .inline, .controls-row, details, .tile:nth-child(n+5), .subtitle"
+)
+"""What the picture of the README leaves out: all but the best point, what matters, and slices."""
+
+
+def pictures(page: Path, directory: Path) -> None:
+    sections = {"report-top": ("#best", "light"), "report-model": ("#slices", "dark"),
+                "report-partition": ("#partition", "light")}  # fmt: skip
+    with browser() as driver:
         size = {"width": 1100, "height": 900, "deviceScaleFactor": 1, "mobile": False}
         driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
         driver.get(page.resolve().as_uri())
@@ -55,20 +96,50 @@ def pictures(page: Path, directory: Path) -> None:
                 "e.dispatchEvent(new Event('change'))",
                 theme,
             )
-            where = driver.execute_async_script(
-                "const [section, done] = arguments; requestAnimationFrame(() =>"
-                "requestAnimationFrame(() => { const r = document.querySelector(section)"
-                ".getBoundingClientRect(); done({x: 0, y: Math.max(r.top + scrollY - 12, 0),"
-                "width: innerWidth, height: r.height + 24, scale: 1}) }))",
-                section,
-            )
-            if section == "#best":
-                where.update(y=0, height=900)
-            shot = driver.execute_cdp_cmd(
-                "Page.captureScreenshot",
-                {"format": "png", "clip": where, "captureBeyondViewport": True},
-            )
-            (directory / f"{name}.png").write_bytes(base64.b64decode(shot["data"]))
+            shoot(driver, directory / f"{name}.png", section, 900 if section == "#best" else None)
+        driver.execute_script(
+            "document.querySelectorAll(arguments[0]).forEach(({ style }) => {"
+            "style.display = 'none'; })",
+            WITHOUT,
+        )
+        driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", {**size, "width": 1280})
+        bottom = "return document.querySelector('#slices').getBoundingClientRect().bottom + scrollY"
+        shoot(driver, directory / "report-readme.png", "#best", driver.execute_script(bottom) + 12)
+        driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+        watched(driver, directory / "watch.png")
+
+
+def watched(driver: Any, picture: Path) -> None:
+    """Take the live page of a run that goes on."""
+    with TemporaryDirectory() as directory:
+        study, began = Path(directory) / "plant.db", time.time()
+        run = Thread(
+            target=bamsoo.minimize,
+            args=(slow, SPACE, BUDGET),
+            kwargs={
+                "study": study,
+                "workers": ThreadPoolExecutor(2),
+                "on_error": "fail",
+                "stop": lambda r: picture.stat().st_mtime > began,
+            },
+        )
+        run.start()
+        while not study.exists():
+            time.sleep(0.1)
+        command = [sys.executable, "-m", "bamsoo", "watch", str(study)]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as watch:
+            assert watch.stdout is not None
+            address = re.search(r"http://\S+", watch.stdout.readline())
+            assert address is not None
+            driver.get(address[0])
+            evaluations = "return document.querySelector('.tile:nth-child(4)').innerText"
+            for _ in range(600):
+                if re.search(r"\b[3-8]\d\b", driver.execute_script(evaluations)):
+                    break
+                time.sleep(0.2)
+            shoot(driver, picture, "#best", 900)
+            watch.terminate()
+        run.join()
 
 
 def main() -> None:
