@@ -157,6 +157,7 @@ def plot_slices(figure: Any, result: Run, points: int = 101) -> None:
     columns = min(len(shown), 3)
     rows = -(-len(shown) // columns)
     panels = figure.subplots(rows, columns, sharey=True, squeeze=False).ravel()
+    drawn = [_finished(result)]
     for place, (i, ax) in enumerate(zip(shown, panels.tolist(), strict=False)):
         grid = _grid(space, i, points)
         X = np.repeat(best[None], len(grid), axis=0)
@@ -166,6 +167,7 @@ def plot_slices(figure: Any, result: Run, points: int = 101) -> None:
         if least is not None:
             ax.set_yscale("log")
             mean, low, high = (np.maximum(each, least) for each in (mean, low, high))
+        drawn.append(mean)
         if i in space.domain.continuous:
             ax.fill_between(grid, low, high, color=BLUE, alpha=0.2, lw=0, label="two deviations")
             ax.plot(grid, mean, color=BLUE, lw=1.5, label="model")
@@ -183,6 +185,10 @@ def plot_slices(figure: Any, result: Run, points: int = 101) -> None:
             ax.set_ylabel("value")
     for ax in panels[len(shown) :].tolist():
         ax.set_visible(False)
+    known = np.concatenate([each[np.isfinite(each)] for each in drawn])
+    if least is None:  # a band where nothing is known would leave no room for the rest
+        room = 0.08 * float(np.ptp(known)) or 1.0
+        panels[0].set_ylim(known.min() - room, known.max() + room)
     panels[0].legend(frameon=False, fontsize="small")
 
 

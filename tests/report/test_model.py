@@ -5,6 +5,7 @@ import sqlite3
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from math import isfinite
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -326,3 +327,12 @@ def test_stopped_trials_count_as_what_is_believed_about_them(tmp_path):
         assert states[int(row)] == "s"
         assert abs(mean - end) < max(4 * deviation, 0.1)
         assert shown["trials"]["steps"][int(row)] == len(curves[row])
+
+
+def test_an_interval_of_the_best_value_that_says_nothing_is_not_shown(tmp_path, monkeypatch):
+    path = tmp_path / "run.db"
+    bamsoo.minimize(lambda x: (x - 0.3) ** 2, {"x": (0, 1)}, 15, study=path)
+    assert describe(path)["expected"] is not None
+    wide = SimpleNamespace(low=-9.0, high=9.0)  # the values lie between 0 and 0.49
+    monkeypatch.setattr("bamsoo.report.model.what_if", lambda *_: wide)
+    assert describe(path)["expected"] is None

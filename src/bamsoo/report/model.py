@@ -17,6 +17,7 @@ from ..base.checks import count, is_finite
 from ..base.pareto import non_dominated
 from ..base.typing import Array, Simple
 from ..errors import ModelError
+from ..model.warp import deviation
 from ..record.events import Imported
 from ..record.trials import Evaluation, extra_names
 from ..result.answers import (
@@ -566,13 +567,17 @@ def _held(
     }
 
 
-def _expected(study: Shown, said: Forecast, best: Evaluation) -> list[float]:
-    """The ends of the interval for the best value; without noise, it is no worse than the best."""
-    if study.noise:
-        return [said.low, said.high]
-    value, sign = best.numbers[0], study.objectives.signs[0]
+def _expected(study: Shown, said: Forecast, best: Evaluation) -> list[float] | None:
+    """The ends of the interval for the best value; without noise, it is no worse than the best.
+
+    It is None if it is wider than the values vary: looking at them then says more.
+    """
     ends = [said.low, said.high]
-    return sorted(max(end, value) if sign > 0.0 else min(end, value) for end in ends)
+    if not study.noise:
+        value, sign = best.numbers[0], study.objectives.signs[0]
+        ends = sorted(max(end, value) if sign > 0.0 else min(end, value) for end in ends)
+    known = [v for v in known_values(study.trials, study.objectives.names[0]) if v is not None]
+    return ends if ends[1] - ends[0] <= deviation(np.array(known)) else None
 
 
 def _slider(
