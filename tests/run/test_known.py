@@ -404,3 +404,24 @@ def test_a_table_of_the_users_own_has_columns_of_plain_names(tmp_path):
     assert (r.F[:2].tolist(), r.feasible[:2].tolist()) == ([3.0, 2.0], [True, False])
     with pytest.raises(SettingsError, match="has no column 'price'"):
         bamsoo.minimize(lambda x: x, {"x": (1, 2)}, 1, objectives=["price"], known=table)
+
+
+def test_the_steps_of_finished_and_failed_evaluations_come_along(tmp_path):
+    def train(x):
+        for step in range(1, 4):
+            if x > 0.8 and step == 3:
+                raise ValueError("diverged")
+            yield None if step == 2 else x + 1 / step
+
+    one, two, three = (tmp_path / f"{i}.db" for i in range(3))
+    options = {"steps": 3, "algorithm": "soo", "on_error": "fail"}
+    bamsoo.minimize(train, {"x": (0, 1)}, 5, study=one, **options)
+    with Study.open(one, readonly=True) as study:
+        ended = [t for t in study.trials if t.state != "stopped"]
+        assert {t.state for t in ended} == {"finished", "failed"}
+        whole = {t.params["x"]: t.curve for t in ended}
+    assert all(curve[0][1] == x + 1 for x, curve in whole.items())
+    bamsoo.minimize(train, {"x": (0, 2)}, 1, study=two, known=one, **options)
+    r = bamsoo.minimize(train, {"x": (0, 3)}, 1, study=three, known=two, **options)
+    given = {e.params["x"]: e.curve for e in r.evaluations if e.number is None}
+    assert all(repr(given[x]) == repr(curve) for x, curve in whole.items())  # some are nan

@@ -109,6 +109,8 @@ def write_json(trials: Iterable[Record], to: IO[str]) -> None:
     def plain(value: Any) -> Any:
         if isinstance(value, dict):
             return {name: plain(each) for name, each in value.items()}
+        if isinstance(value, (list, tuple)):
+            return [plain(each) for each in value]
         return None if isinstance(value, float) and not isfinite(value) else value
 
     named = [
@@ -116,7 +118,7 @@ def write_json(trials: Iterable[Record], to: IO[str]) -> None:
             ("trial" if k == "number" else "constraints" if k == "measured" else k): plain(v)
             for k, v in t._asdict().items()
             if (v is not None or k not in ("measured", "feasible", "took", "reported"))
-            and (v or k != "extras")
+            and (v or k not in ("extras", "curve"))
         }
         for t in trials
     ]

@@ -125,6 +125,13 @@ class Costs:
         curve = self.curves.get(number)
         return self.steps if curve is None else curve.taken
 
+    def curve_of(self, number: int | None) -> tuple[tuple[float, ...], ...]:
+        """The steps of a trial, each with the values after it."""
+        if number is None or (curve := self.curves.get(number)) is None:
+            return ()
+        both = zip(curve.steps, curve.values, strict=True)
+        return tuple((float(step), *values) for step, values in both)
+
     def reported(self, number: int | None) -> dict[str, float] | None:
         """The values that a trial reported last, by objective."""
         if number is None or (curve := self.curves.get(number)) is None:

@@ -67,6 +67,9 @@ class Told:
     stopped: bool = False
     """Whether somebody else stopped the evaluation before it had a value. `values` are then what is
     believed about it, and were not measured."""
+    curve: tuple[tuple[float, ...], ...] = ()
+    """Of an evaluation in another study, its steps, counted from 1, each with the values after it;
+    they are nan if it gave none. The search does not use them."""
 
     def __eq__(self, other: object) -> bool:
         """Whether all fields are equal; measurements of nan are, although nan differs from nan."""
@@ -82,7 +85,8 @@ class Told:
         extras = tuple((name, repr(each)) for name, each in self.extras.items())
         told = (self.number, self.key, self.values, self.error, measured, self.variance)
         residuals = tuple(map(repr, self.residuals))
-        return (*told, extras, self.time, residuals, self.took, self.stopped)
+        curve = tuple(map(repr, self.curve))
+        return (*told, extras, self.time, residuals, self.took, self.stopped, curve)
 
 
 @dataclass(frozen=True, slots=True)

@@ -228,6 +228,7 @@ class Ledger:
             cheap=cheap,
             residuals=event.residuals,
             took=event.took,
+            curve=event.curve,
             origin=GIVEN if number is None else self._origin[number],
         )
         self._append(evaluation)
@@ -383,6 +384,7 @@ class Ledger:
                 () if told.number is None else self._retried.get(told.number, ()),
                 told.residuals,
                 self.costs.reported(told.number),
+                told.curve or self.costs.curve_of(told.number),
             )
 
 

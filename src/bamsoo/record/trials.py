@@ -75,6 +75,8 @@ class Evaluation(NamedTuple):
     """What is believed about the value, if somebody else stopped the evaluation."""
     took: float | None = None
     """How long it took, in seconds, if that is known."""
+    curve: tuple[tuple[float, ...], ...] = ()
+    """If it is from another study, its steps, each with the values after it."""
 
     def __repr__(self) -> str:
         one = not self.objectives.several
@@ -222,6 +224,8 @@ class Record(NamedTuple):
     """As in `Evaluation`."""
     reported: Mapping[str, float] | None = None
     """The value of each objective after the last step, by name; None if none was reported."""
+    curve: tuple[tuple[float, ...], ...] = ()
+    """The steps taken, each with the values after it."""
 
     def __repr__(self) -> str:
         several = self.values is not None and len(self.values) > 1
@@ -231,6 +235,7 @@ class Record(NamedTuple):
             "extras": dict(self.extras) or None,
             "retried": self.retried or None,
             "residuals": None,
+            "curve": None,
             "asked_at": None,
             "told_at": None,
         }

@@ -34,6 +34,8 @@ class EarlierValue(NamedTuple):
     """Measured constraints and extras, by name."""
     variance: float | None = None
     error: str | None = None
+    curve: tuple[tuple[float, ...], ...] = ()
+    """Its steps, each with the values after it."""
 
 
 class Earlier(NamedTuple):

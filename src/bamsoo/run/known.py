@@ -120,6 +120,7 @@ def from_study(
     """The evaluations of another study, in the space of this run."""
     names, there = terms.names, sorted({slot.name for slot in study.space.slots})
     wanted, limits = _aims(study, objectives), constraints.measured
+    same = list(wanted) == list(study.objectives.names)
     fidelity = study.space.names[-1] if study.space.fidelity is not None else None
 
     def read(record: Record) -> ReadRow:
@@ -135,6 +136,7 @@ def from_study(
             _beside(record, limits, wanted),
             record.variance,
             record.error,
+            record.curve if same else (),
         )
         return ReadRow(known, lacking, others)
 

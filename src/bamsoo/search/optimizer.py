@@ -465,24 +465,23 @@ class Optimizer(Guarded):
         self.ledger.give_back(trial)
 
     @writing_transaction
-    def give(
-        self, known: Iterable[tuple[Any, Any, Any, Any, Any]], about: Imported | None = None
-    ) -> None:
+    def give(self, known: Iterable[tuple[Any, ...]], about: Imported | None = None) -> None:
         """Tell earlier evaluations, except for those that are already known.
 
-        Each is a point, its value, what else is known about it by name, its variance, and why it
-        failed. Several values of one point are all told; only an evaluation that was told before,
-        with the same value at the same point, is not told again. `about` says where they are from.
+        Each is a point, its value, what else is known about it by name, its variance, why it
+        failed, and perhaps its steps, each with the values after it. Several values of one point
+        are all told; only an evaluation that was told before, with the same value at the same
+        point, is not told again. `about` says where they are from.
         """
         held = Counter((each.point, each.numbers) for each in self.ledger.evaluations)
-        for point, value, beside, variance, error in known:
+        for point, value, beside, variance, error, *curve in known:
             at, said = Point.given(self.space, point), Said.besides(value, beside, self.constraints)
             variance = said.variance if variance is None else variance
             event = self.as_told(said._replace(error=error, variance=variance))
             if held[at, event.values]:
                 held[at, event.values] -= 1
             else:
-                self._happen(replace(event, key=at.key))
+                self._happen(replace(event, key=at.key, curve=curve[0] if curve else ()))
         if about is not None:
             before = self.ledger.imports.get(about.source)
             if before is None or replace(before, time=None) != about:

@@ -301,6 +301,7 @@ def _record(
         len(steps) if steps else None,
         extras,
         values,
+        curve=tuple((float(step), float(value)) for step, value in sorted(steps.items())),
     )
 
 

@@ -97,6 +97,8 @@ def _said(event: Told) -> dict[str, Any]:
         said["residuals"] = [r if isfinite(r) else None for r in event.residuals]
     if event.took is not None:
         said["took"] = event.took
+    if event.curve:
+        said["curve"] = [[v if isfinite(v) else None for v in step] for step in event.curve]
     return said
 
 
@@ -226,6 +228,7 @@ class _Body:
             self._residuals(bool(values)),
             self._amount("took"),
             stopped,
+            self._curve(),
         )
 
     def _values(self) -> tuple[float, ...]:
@@ -251,6 +254,12 @@ class _Body:
         if not (_is_number(amount) and amount >= 0):
             raise self._invalid(name, amount)
         return float(amount)
+
+    def _curve(self) -> tuple[tuple[float, ...], ...]:
+        curve = self._fields.get("curve", [])
+        if not isinstance(curve, list) or not all(map(_is_step, curve)):
+            raise self._invalid("curve", curve)
+        return tuple(tuple(nan if v is None else float(v) for v in step) for step in curve)
 
     def _residuals(self, valued: bool) -> tuple[float, ...]:
         residuals = self._fields.get("residuals", [])
@@ -293,6 +302,16 @@ def _inside(value: Any) -> Iterable[Any]:
 
 def _is_number(field: Any) -> bool:
     return type(field) in (int, float) and is_finite(field)
+
+
+def _is_step(field: Any) -> bool:
+    """Whether a field is a step of a curve: its number, and a value or None for each objective."""
+    return (
+        isinstance(field, list)
+        and len(field) > 1
+        and _is_number(field[0])
+        and all(v is None or _is_number(v) for v in field[1:])
+    )
 
 
 def is_time(field: Any) -> bool:
