@@ -63,6 +63,8 @@ def found_in(said):
 @example(password=f"a/{SECRET}", name="n")
 @example(password=f"12#{SECRET}", name="n")
 @example(password=f"a/b@{SECRET}#q", name="n")
+@example(password=f"@#{SECRET}", name="n")
+@example(password=f"/@{SECRET}?", name="n")
 def test_no_part_of_a_password_is_shown_and_it_is_understood_or_refused(password, name):
     for scheme in ("postgresql", "postgres", "mysql", "postgresql+psycopg2", "http", "postgress"):
         for form in (
@@ -73,6 +75,7 @@ def test_no_part_of_a_password_is_shown_and_it_is_understood_or_refused(password
             "{}:me:{}@host#{}",
             "{}//me:{}@host/db#{}",
             "{}/me:{}@host/db#{}",
+            "{}://me:{}@[::1/db#{}",
         ):
             given = form.format(scheme, password, name)
             try:

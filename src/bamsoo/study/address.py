@@ -199,7 +199,7 @@ def _server(scheme: str, rest: str) -> ServerAddress:
             "? as %3F and # as %23"
         )
     (reading,) = found
-    return ServerAddress(scheme, *reading)
+    return ServerAddress(scheme, *reading[:-1])
 
 
 class AddressReading(NamedTuple):
@@ -211,20 +211,21 @@ class AddressReading(NamedTuple):
     database: str
     options: tuple[tuple[str, str], ...]
     name: str
+    doubtful: bool
+    """Whether an @ comes so late that what is before it may be the end of a password."""
 
     @property
     def certain(self) -> bool:
         """Whether neither the name nor the hosts are parts of a password, as far as can be seen."""
-        if "@" in self.name and (self.password or ":" in self.hosts):
-            return False
-        return "#" not in self.name or all(key in SHOWN_OPTIONS for key, _ in self.options)
+        known = all(key in SHOWN_OPTIONS for key, _ in self.options)
+        return not self.doubtful and (known or "#" not in self.name)
 
 
 def _readings(rest: str) -> Iterator[AddressReading]:
     """Each way to tell the user and the password from what follows them."""
     ats = (match.start() for match in re.finditer("@", rest))
     for at in chain((-1,), ats):
-        user, _, password = rest[: max(at, 0)].partition(":")
+        user, colon, password = rest[: max(at, 0)].partition(":")
         match = READING.fullmatch(rest[at + 1 :])
         if match is not None and not re.search("[@/?#]", user):
             hosts, database, options, name = match.groups("")
@@ -233,7 +234,9 @@ def _readings(rest: str) -> Iterator[AddressReading]:
             if given.get("ssl") == "true":  # as libpq reads it
                 given = {key: value for key, value in given.items() if key != "ssl"}
                 given["sslmode"] = "require"
-            yield AddressReading(user, password, hosts, database, tuple(given.items()), name)
+            doubtful = "@" in options + name and ":" in colon + hosts
+            kept = tuple(given.items())
+            yield AddressReading(user, password, hosts, database, kept, name, doubtful)
 
 
 def own_server(address: ServerAddress) -> ServerAddress:
