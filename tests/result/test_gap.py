@@ -293,12 +293,3 @@ def test_a_climb_that_ends_lower_changes_nothing():
             return np.array([0.0])
 
     assert Lost().top.tolist() == [[0.4]]
-
-
-def test_the_gap_of_several_objectives_is_known_once_there_is_a_front():
-    opt = Optimizer([(0, 1)], objectives=["a", "b"])
-    assert opt.result.gap == inf
-    for _ in range(20):
-        trial = opt.ask()
-        opt.tell(trial, [float(trial.x[0] ** 2), float((trial.x[0] - 1.0) ** 2)])
-    assert 0.0 <= opt.result.gap < 0.5

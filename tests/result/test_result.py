@@ -258,3 +258,12 @@ def test_the_result_of_one_of_several_objectives_is_best_in_that_one():
     x = opt.result.X[:, 0]
     assert opt.result.only("loss").fun == opt.result.only("loss").x[0] == x.min()
     assert opt.result.only("gain").fun == x.max() ** 2
+
+
+def test_the_gap_of_several_objectives_is_known_once_there_is_a_front():
+    opt = Optimizer([(0, 1)], objectives=["a", "b"])
+    assert opt.result.gap == np.inf
+    for _ in range(20):
+        trial = opt.ask()
+        opt.tell(trial, [float(trial.x[0] ** 2), float((trial.x[0] - 1.0) ** 2)])
+    assert 0.0 <= opt.result.gap < 0.5
