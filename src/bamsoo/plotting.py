@@ -577,6 +577,18 @@ def _grid(space: Space, i: int, points: int) -> Array:
     return np.unique([space.nearest(i, value) for value in grid.tolist()])
 
 
+def _check_shown(result: Run, name: str, names: Sequence[str], order: Sequence[int]) -> None:
+    """Raise an error unless this is the name of a parameter that can be drawn."""
+    if name not in names:
+        raise SettingsError(f"unknown parameter {name!r}; expected one of {', '.join(names)}")
+    if names.index(name) not in order:
+        when = result.space.slots[names.index(name)].when
+        raise SettingsError(
+            f"{name} exists only with {when}, and the best point has another option; expected "
+            f"two of {', '.join(names[i] for i in order)}"
+        )
+
+
 def _pair(
     result: Run,
     x: str | None,
@@ -591,14 +603,8 @@ def _pair(
     names = result.space.names[: result.space.domain.dim]
     order = list(range(len(names)) if of is None else of)
     for name in (x, y):
-        if name is not None and name not in names:
-            raise SettingsError(f"unknown parameter {name!r}; expected one of {', '.join(names)}")
-        if name is not None and names.index(name) not in order:
-            when = result.space.slots[names.index(name)].when
-            raise SettingsError(
-                f"{name} exists only with {when}, and the best point has another option; expected "
-                f"two of {', '.join(names[i] for i in order)}"
-            )
+        if name is not None:
+            _check_shown(result, name, names, order)
     if len(order) < 2:
         raise SettingsError("this picture is drawn over two parameters, but there is only one")
     if by_importance and (x is None or y is None):  # parameters with an order come first

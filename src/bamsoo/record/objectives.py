@@ -135,18 +135,16 @@ class Objectives:
         """
         if given is None:
             return ()
-        if type(given) is float and not self.several:
-            return (given,) if isfinite(given) else ()
-        if isinstance(given, Mapping) and self.named:
-            return _all_or_none(self._in_order(given))
+        by_name = type(given) is not float and isinstance(given, Mapping)  # the quickest first
+        if by_name:
+            if self.named:
+                return _all_or_none(self._in_order(given))
+            raise ValueTypeError(
+                f"an objective value must be one real number, got {brief(given)}; name several "
+                "with objectives=, or return (value, {name: ...})"
+            )
         if not self.several:
-            if isinstance(given, Mapping):
-                raise ValueTypeError(
-                    f"an objective value must be one real number, got {brief(given)}; name several "
-                    "with objectives=, or return (value, {name: ...})"
-                )
-            number = as_value(given)
-            return (number,) if isfinite(number) else ()
+            return _all_or_none((given,))
         try:
             several = list(np.ma.asarray(given)) if isinstance(given, np.ma.MaskedArray) else given
             entries = [] if isinstance(given, (str, bytes)) else list(several)

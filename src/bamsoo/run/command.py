@@ -85,6 +85,16 @@ class Template(NamedTuple):
         return {found[1] for found in IN_TEMPLATE.finditer(self.text)}
 
 
+def _check_words(argv: Sequence[str]) -> None:
+    """Raise an error unless this can be a program and its arguments."""
+    if isinstance(argv, (str, bytes)) or not all(isinstance(word, str) for word in argv):
+        raise SettingsError(
+            f"a command must be a list of words, such as ['./sim', '{{x}}'], got {brief(argv)}"
+        )
+    if not argv:
+        raise SettingsError("a command must have at least one word, the program")
+
+
 class Command:
     """A program that is called like a function, for `minimize` and the command ``bamsoo``.
 
@@ -161,12 +171,7 @@ class Command:
         steps: bool = False,
         directory: str | os.PathLike[str] | None = None,
     ) -> None:
-        if isinstance(argv, (str, bytes)) or not all(isinstance(word, str) for word in argv):
-            raise SettingsError(
-                f"a command must be a list of words, such as ['./sim', '{{x}}'], got {brief(argv)}"
-            )
-        if not argv:
-            raise SettingsError("a command must have at least one word, the program")
+        _check_words(argv)
         if timeout is not None and not (is_finite(timeout) and timeout > 0):
             raise SettingsError(f"timeout must be a positive number, got {brief(timeout)}")
         self.argv, self.directory = list(argv), Path(directory or Path.cwd()).absolute()

@@ -135,6 +135,14 @@ class MissingError(EvaluationError):
         self.message, self.labels, self.got = message, labels, got
 
 
+def _check_written(before: Mapping[Path, Any], how: Program) -> None:
+    """Raise an error if a file that the program writes is as it was before."""
+    for file, state in before.items():
+        if state is not None and _state(file) == state:
+            name = file.relative_to(how.cwd or ".")
+            raise EvaluationError(f"the program did not write {name}, which was there")
+
+
 def value_of(
     argv: Sequence[str], how: Program, hear: Callable[[Reading], None] | None = None
 ) -> Any:
@@ -149,10 +157,7 @@ def value_of(
         for is_value, data in _output(process, how.timeout):
             (out if is_value else err).add(data)
     try:
-        for file, state in before.items():
-            if state is not None and _state(file) == state:
-                name = file.relative_to(how.cwd or ".")
-                raise EvaluationError(f"the program did not write {name}, which was there")
+        _check_written(before, how)
         found = reading(out.text if how.output is None else _written(how), how)
     except MissingError as error:
         raise MissingError(error.message, error.labels, _with_stderr(error.got, err)) from None
