@@ -8,6 +8,7 @@ import pytest
 import bamsoo
 from bamsoo import Choice, Int, Real
 from bamsoo.errors import ModelError, SettingsError
+from bamsoo.result.answers import Hold, _within_reach
 
 
 def circle(x, y):
@@ -60,6 +61,19 @@ def test_bounds_and_known_constraints_have_prices():
 def test_nothing_holds_an_optimum_inside():
     r = bamsoo.minimize(lambda x, y: (x - 0.4) ** 2 + y**2, {"x": (0, 1), "y": (-1, 1)}, 40)
     assert r.active == []
+
+
+@pytest.mark.parametrize(
+    ("slack", "per_unit", "near"),
+    [
+        (4.0, 1 / 400, True),  # T >= 300 of 300 to 700, at 304
+        (40.0, 1 / 400, False),
+        (9e-4, 1 / (1e-6 * np.log(1e5)), False),  # gamma >= 1e-6 on a log axis, in its middle
+        (1e-8, 1 / (1e-6 * np.log(1e5)), True),
+    ],
+)
+def test_a_bound_is_near_as_a_share_of_its_axis(slack, per_unit, near):
+    assert _within_reach(Hold("", "", slack, np.array([[-1.0]]), per_unit)) is near
 
 
 def test_only_real_parameters_have_prices():

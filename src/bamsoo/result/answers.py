@@ -158,7 +158,7 @@ def active(scene: Scene, best: Array) -> list[Active]:
 
 
 def _within_reach(hold: Hold) -> bool:
-    return hold.slack <= NEAR * float(np.abs(hold.slopes[0]).sum()) * hold.unit
+    return hold.slack * hold.unit <= NEAR * float(np.abs(hold.slopes[0]).sum())
 
 
 def _ends(u: Array, free: Sequence[int]) -> tuple[Array, Array]:
