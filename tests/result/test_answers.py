@@ -73,7 +73,7 @@ def test_nothing_holds_an_optimum_inside():
     ],
 )
 def test_a_bound_is_near_as_a_share_of_its_axis(slack, per_unit, near):
-    assert _within_reach(Hold("", "", slack, np.array([[-1.0]]), per_unit)) is near
+    assert _within_reach(Hold("", "", slack, np.array([[-1.0]]), per_unit)) == near
 
 
 def test_only_real_parameters_have_prices():
