@@ -93,7 +93,8 @@ def summary(pages: Mapping[str, str], seen_from: str) -> str:
             )
         ],
     )
-    return "\n\n".join([_sources(pages), markdown(header, rows), *images[:1], *goals])
+    shown = goals if reached else []
+    return "\n\n".join([_sources(pages), markdown(header, rows), *images[:1], *shown])
 
 
 def _sources(pages: Mapping[str, str]) -> str:
