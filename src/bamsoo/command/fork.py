@@ -49,10 +49,9 @@ def fork(ctx: click.Context, /, study: str, new: str, **options: Any) -> None:
     """  # noqa: D301 (click reads the \\b)
     if exists(new):
         raise SettingsError(f"{parse(new).shown}: exists already; choose another name")
-    stated = chosen(options, {})
     command = ctx.meta["command"]
-    stated["target"] = target.parse_target(None, command) if command else None
-    plan = Plan(**{**stated, "directory": str(Path.cwd())})
+    given = target.parse_target(None, command) if command else None
+    plan = Plan(**{**chosen(options, {}), "target": given, "directory": str(Path.cwd())})
     with Study.open(study, readonly=True) as old:
         space = _space(old, plan, parameters.parse_space(options["space"]))
         constraints = Constraints(Space(space), _constraints(old, plan) or None)
@@ -67,10 +66,7 @@ def fork(ctx: click.Context, /, study: str, new: str, **options: Any) -> None:
             flags=True,
         )
         earlier = as_known(constraints, old, aims, terms)
-        own = {name: getattr(plan, name) for name in ("seed", "steps", "tol")}
-        kept: dict[str, Any] = {
-            name: old.settings.get(name) if v is None else v for name, v in own.items()
-        }
+        kept = _kept(old, plan)
         trusted = "target" in note and is_ours(old.note, old.settings["space"])
         if trusted:
             _check_program(note, constraints, aims, kept["steps"], terms.ignore)
@@ -91,6 +87,12 @@ def fork(ctx: click.Context, /, study: str, new: str, **options: Any) -> None:
         if note:
             made.note = note
     click.echo(_said(study, new, earlier, "target" in note))
+
+
+def _kept(old: Study, plan: Plan) -> dict[str, Any]:
+    """Settings that stay unless they are given."""
+    given = {name: getattr(plan, name) for name in ("seed", "steps", "tol")}
+    return {name: old.settings.get(name) if v is None else v for name, v in given.items()}
 
 
 def _check_program(

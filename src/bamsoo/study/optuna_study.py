@@ -268,6 +268,16 @@ def _limit_names(trials: Sequence[Any]) -> list[str]:
     return [f"constraint {i}" for i in range(len(numbers[0]))]
 
 
+def _outcome(trial: Any, objectives: Objectives) -> tuple[str, dict[str, float] | None]:
+    """The state of a trial, and its values by name if it has them."""
+    state = STATES[trial.state.name]
+    if state != "done":
+        return state, None
+    if not all(map(isfinite, trial.values)):
+        return "failed", None
+    return state, dict(zip(objectives.names, map(float, trial.values), strict=True))
+
+
 def _record(
     trial: Any,
     params: dict[str, Any],
@@ -275,13 +285,7 @@ def _record(
     limits: Sequence[str],
     objectives: Objectives,
 ) -> Record:
-    state = STATES[trial.state.name]
-    numbers = trial.values if state == "done" else None
-    values = None
-    if numbers is not None and all(map(isfinite, numbers)):
-        values = dict(zip(objectives.names, map(float, numbers), strict=True))
-    elif state == "done":
-        state = "failed"
+    state, values = _outcome(trial, objectives)
     measured = None
     if limits and values is not None:
         measured = dict(zip(limits, map(float, trial.system_attrs["constraints"]), strict=True))
