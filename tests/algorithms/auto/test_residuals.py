@@ -77,6 +77,13 @@ def test_the_slope_is_unknown_in_directions_without_points():
     assert_allclose(empty.unknown(np.empty((0, 2))), np.eye(2))
 
 
+def test_the_origin_says_nothing_about_the_slope():
+    model = ResidualModel(np.array([[0.1, 0.0]]), np.ones((1, 3)), np.zeros(3))
+    assert_allclose(model.unknown(np.zeros((2, 2))), model.unknown(np.empty((0, 2))))
+    alone = ResidualModel(np.empty((0, 2)), np.empty((0, 3)), np.zeros(3))
+    assert_allclose(alone.unknown(np.zeros((1, 2))), np.eye(2))
+
+
 def test_missing_data_is_left_out():
     R = np.array([[1.0, np.nan, 0.5], [2.0, np.nan, np.nan]])
     model = ResidualModel(0.1 * np.eye(2), R, np.array([0.0, np.nan, 1.0]))

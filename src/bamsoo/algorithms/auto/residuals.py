@@ -196,9 +196,9 @@ class ResidualModel:
         The slope is that by coordinates which are multiplied by the scales. The covariance is
         relative to that before any is known, so that its eigenvalues are between 0 and 1.
         """
+        Z = Z[(Z != 0.0).any(axis=1)] * self.scales  # the origin itself says nothing
         if not len(self.Z) + len(Z):
             return np.eye(len(self.lengths))
-        Z = Z * self.scales
         norms = np.append(self._norms, np.maximum(np.sqrt((Z**2).sum(1)), 1e-12))
         Z = np.vstack([self._U, Z])
         exponents = np.minimum(Z @ Z.T / self.length**2, _FAR)
