@@ -76,6 +76,12 @@ def test_a_bound_is_near_as_a_share_of_its_axis(slack, per_unit, near):
     assert _within_reach(Hold("", "", slack, np.array([[-1.0]]), per_unit)) == near
 
 
+def test_a_bound_that_the_optimum_only_touches_has_no_price():
+    r = bamsoo.minimize(lambda x, y: (x - 0.4) ** 2 + y**2, {"x": (0, 1), "y": (0, 4)}, 40)
+    assert r.params["y"] < 1e-3
+    assert r.active == []
+
+
 def test_only_real_parameters_have_prices():
     r = bamsoo.minimize(lambda n, k: n + (k == "a"), {"n": Int(1, 9), "k": Choice(["a", "b"])}, 15)
     assert r.active == []

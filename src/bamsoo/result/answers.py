@@ -162,11 +162,15 @@ def _within_reach(hold: Hold) -> bool:
 
 
 def _ends(u: Array, free: Sequence[int]) -> tuple[Array, Array]:
-    """Two points along each free axis, first the higher ones, and how far they are apart."""
+    """Two points along each free axis, first the higher ones, and how far they are apart.
+
+    They may lie just outside the cube, where models can tell: from one side of a bound, a curve
+    would look like a slope.
+    """
     high, low = (np.repeat(u[None], len(free), axis=0) for _ in range(2))
-    for row, i in enumerate(free):
-        high[row, i], low[row, i] = min(u[i] + SLOPE, 1.0), max(u[i] - SLOPE, 0.0)
     rows = np.arange(len(free))
+    high[rows, free] += SLOPE
+    low[rows, free] -= SLOPE
     return np.vstack([high, low]), high[rows, free] - low[rows, free]
 
 
@@ -187,9 +191,9 @@ def _holds(scene: Scene, u: Array, best: Array, free: Sequence[int]) -> Iterator
         yield Hold(limit.name, limit.text or f"{limit.name} <= 0", max(0.0, slack), slopes, 1.0)
     excess = constraints.known_excess(best)
     if len(excess):
-        U, apart = _ends(u, free)
+        U, n = np.clip(_ends(u, free)[0], 0.0, 1.0), len(free)
+        apart = U[np.arange(n), free] - U[np.arange(n, 2 * n), free]
         at = np.array([constraints.known_excess(space.decode(each)) for each in U])
-        n = len(free)
         with np.errstate(invalid="ignore"):  # a bound that is infinite
             change = (at[:n] - at[n:]) / apart[:, None]
         for k, words in enumerate(constraints.words):

@@ -68,7 +68,7 @@ function buildBest() {
   }
   const said = (words) => make("span", { class: "range-text" }, words);
   const levels = report.ranges?.levels;
-  const within = select("within", (levels ?? []).map((each, k) => [k, grouped(text(each.within, 2))]), levels ? Math.floor(levels.length / 2) : "");
+  const within = select("within", (levels ?? []).map((each, k) => [k, grouped(text(each.within, 2))]), Math.min(1, (levels ?? [0]).length - 1));
   const known = levels !== undefined;
   const redrawn = [];
   const [own, others] = ownAndOther(bestRow);
