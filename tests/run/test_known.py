@@ -5,7 +5,7 @@ import pytest
 
 import bamsoo
 from bamsoo import Choice, Fidelity, Int, Real, Study
-from bamsoo.errors import SettingsError
+from bamsoo.errors import SettingsError, SpaceError
 from bamsoo.space import Point
 
 SPACE = {
@@ -126,6 +126,25 @@ def test_a_data_frame_of_any_library_is_read(made):
             ({"kind": "b", "n": 4}, np.nan),
         ],
     )
+
+
+@pytest.mark.parametrize("made", [LikePolars, arrow_table])
+def test_the_first_points_may_be_a_data_frame(made):
+    space = {"kind": bamsoo.Choice({"a": {"x": (0, 1)}, "b": {}}), "n": bamsoo.Int(1, 5)}
+    points = [{name: cell for name, cell in row.items() if name != "value"} for row in ROWS]
+    r = bamsoo.minimize(lambda n, **rest: n, space, 3, x0=made(points))
+    assert r.X == [{"kind": "a", "x": 0.1, "n": 2}, {"kind": "b", "n": 3}, {"kind": "b", "n": 4}]
+    rows = [{"u": 0.1, "v": 2.0}, {"u": 0.2, "v": 3.0}]
+    r = bamsoo.minimize(lambda x: x.sum(), [(0, 1), (0, 5)], 2, x0=made(rows))
+    assert r.X.tolist() == [[0.1, 2.0], [0.2, 3.0]]
+    for row, message in [
+        ({"kind": "b", "x": None, "n": None}, "x0, row 1: n must be a number"),
+        ({"kind": "b", "x": None, "n": 9}, "x0, row 1: n: 9.* lies outside"),
+    ]:
+        with pytest.raises(SpaceError, match=message):
+            bamsoo.minimize(lambda n, **rest: n, space, 3, x0=made([points[0], row]))
+    with pytest.raises(SettingsError, match="x0, row 0: has no value of n"):
+        bamsoo.minimize(lambda n, **rest: n, space, 3, x0=made([{"kind": "b"}]))
 
 
 def test_a_data_frame_that_is_not_understood_is_to_be_converted():

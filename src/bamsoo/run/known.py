@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from ..base.checks import brief, is_finite
-from ..errors import SettingsError
+from ..errors import SettingsError, SpaceError
 from ..record.objectives import ORDINARY, Objectives
 from ..record.residuals import Vector
 from ..record.trials import Record
@@ -224,7 +224,25 @@ def read_csv(
         raise SettingsError(f"{path}: cannot be read: {error}") from error
 
 
-def as_table(frame: Any) -> tuple[list[Any], Iterable[tuple[str, dict[str, Any]]]] | None:
+def as_points(space: Space, given: Any) -> Any:
+    """The points in the rows of a data frame; anything else is returned unchanged."""
+    if given is None or (table := as_table(given, "x0")) is None:
+        return given
+    cells, points = Cells(space), list[Any]()
+    for where, row in table[1]:
+        try:
+            point, lacking = cells.point(row) if space.named else ([*row.values()], [])
+        except SpaceError as error:
+            raise SpaceError(f"x0, {where}: {error}") from None
+        if lacking:
+            raise SettingsError(f"x0, {where}: has no value of {lacking[0]}")
+        points.append(point)
+    return points
+
+
+def as_table(
+    frame: Any, argument: str = "known"
+) -> tuple[list[Any], Iterable[tuple[str, dict[str, Any]]]] | None:
     """The columns and the rows of a data frame of any library; None if it is no data frame."""
     if hasattr(frame, "itertuples") and hasattr(frame, "columns"):  # pandas and those like it
         return list(frame.columns), _pandas_rows(frame)
@@ -239,8 +257,8 @@ def as_table(frame: Any) -> tuple[list[Any], Iterable[tuple[str, dict[str, Any]]
     else:
         return None
     raise SettingsError(
-        f"known takes data frames of pandas, polars and pyarrow, got {brief(frame)}; convert it, "
-        f"for example with {how}"
+        f"{argument} takes data frames of pandas, polars and pyarrow, got {brief(frame)}; convert "
+        f"it, for example with {how}"
     )
 
 

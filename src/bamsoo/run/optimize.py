@@ -22,7 +22,7 @@ from .calls import check_arguments, check_call
 from .earlier import Terms
 from .evaluation import Companion, ResidualFunction, check_function
 from .history import with_history
-from .known import as_known
+from .known import as_known, as_points
 from .loop import Callbacks, Rules, drive, log, whole_budget
 from .outage import PATIENCE
 from .pool import Workers, check_trial_timeout, checked_initializer, checked_workers
@@ -113,9 +113,9 @@ def optimize(
     study : path or Study, optional
         A file that keeps every evaluation. The run may be killed at any moment, and the same call
         continues where it ended, up to `budget` evaluations in total. See docs/study.md.
-    x0 : point or list of points, optional
+    x0 : point, list of points or data frame, optional
         Points to evaluate first; they count towards the budget. A point is an array, or a dict for
-        a named space.
+        a named space. A data frame has one row per point and one column per parameter.
     known : list of (point, value), data frame, path or Study, optional
         Evaluations from earlier work that the search starts with; they do not count towards the
         budget. A value of None is a failed evaluation. With measured constraints, a value is a pair
@@ -323,7 +323,7 @@ def _check_aims(aims: Objectives, search: Optimizer) -> None:
 
 def _first_points(search: Optimizer, x0: Any) -> list[Array]:
     """The points to evaluate first, all of which are possible."""
-    first = search.space.points([] if x0 is None else x0)
+    first = search.space.points([] if x0 is None else as_points(search.space, x0))
     for point in first:
         search.constraints.check_point(point)
     return first
