@@ -413,7 +413,8 @@ def _model(
     sense = study.objectives.senses[i]
     reason = nothing_to_learn(values[known])
     if study.space.fidelity is not None:
-        reason = f"the model is over all parameters except {study.space.names[-1]}, and not shown"
+        level = study.space.names[-1]
+        reason = f"The model is over all parameters except {level}, and is not shown."
     if reason is not None:
         return {"reason": reason}, None
     name = study.settings["algorithm"]["class"]
