@@ -6,6 +6,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from functools import partial
+from itertools import islice
 from math import ceil, inf, isfinite, isnan, log10
 from os import PathLike
 from typing import Any
@@ -559,11 +560,11 @@ def _held(
         any_point = what_if(scene, [])
     except ModelError:  # too few measurements of a constraint, or models that know no such point
         return nothing
-    sliders = [_slider(scene, each, best, numbers) for each in held]
+    sliders = (_slider(scene, each, best, numbers) for each in held)
     return {
         **nothing,
         "active": [asdict(each) for each in held],
-        "what_if": [each for each in sliders[:SLIDERS] if each is not None],
+        "what_if": list(islice((each for each in sliders if each is not None), SLIDERS)),
         "expected": _expected(study, any_point, best),
     }
 
