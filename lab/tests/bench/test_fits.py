@@ -89,3 +89,14 @@ def test_ratios_count_what_only_one_method_reached():
     assert fitting.median_ratio(ours, theirs, cases, 0) == pytest.approx(0.5**0.5)
     assert fitting.median_ratio(ours, theirs, cases, 1) < 1e-3
     assert fitting.effort(ours, cases) == pytest.approx((4 + 3 + 30) / 2)
+
+
+def test_a_peer_that_ran_a_part_is_compared_on_it():
+    cases = [Case("fits", name, fits.KINDS[name].dim, 11, 100) for name in ("film", "nerve")]
+    solved = {"budget": 100, "steps": [[5, 0.0]], "suite": "fits", "cpu": 0.1, "evaluations": 100}
+    ours = {case: solved for case in cases}
+    methods = {"bamsoo": ours, "dfo-ls": ours, "optuna-gp": {cases[0]: solved}}
+    found = {goal: shown for goal, shown, _ in fitting.goals(methods)}
+    assert found["several basins: at least as many solved as by Optuna GP"] == "1 and 1 of 1"
+    rows = {row[1]: row[2] for row in fitting.table(methods).rows}
+    assert rows["Optuna GP"] == "1 of 1"
