@@ -303,6 +303,22 @@ def test_threads_may_share_a_study(path):
 # --- interrupts
 
 
+def test_an_interrupt_just_after_the_first_event_was_written_loses_nothing(path, monkeypatch):
+    def interrupted(self):
+        raise KeyboardInterrupt
+
+    with Study.open(path, space=BOX, algorithm="soo") as study:
+        monkeypatch.setattr("bamsoo.study.sqlite.SqliteJournal._look", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            study.ask()
+        monkeypatch.undo()
+        trial = study.ask()  # the same, which is in the file
+        assert trial.number == 0
+        study.tell(trial, 1.0)
+    with Study.open(path) as study:
+        assert study.told == study.replayed.trials == 1
+
+
 @pytest.mark.parametrize("algorithm", ["auto", "soo"])
 def test_an_interrupt_anywhere_in_a_call_loses_nothing_and_repeats_nothing(algorithm, path, seed=0):
     rng = random.Random(seed)

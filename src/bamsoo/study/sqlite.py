@@ -239,12 +239,15 @@ class SqliteJournal(Journal):
     def append(self, event: Event) -> None:
         """Write an event; when this method returns, the event is on disk."""
         row = as_row(self._count + 1, event)
+        # an interrupt from here on may leave an event that is in the file and not counted
+        version, self._version = self._version, -1
         with self._writing() as connection:
             last = (self._count, self._last) if self._count else (None, None)
             written = connection.execute(APPEND, (*row, *last)).rowcount
         if written != 1:
             raise OvertakenError
         self._count, self._last = row[0], row[-1]
+        self._version = version
 
     @contextmanager
     def _writing(self) -> Iterator[sqlite3.Connection]:
