@@ -251,3 +251,13 @@ def test_a_fixed_parameter_is_passed_on_and_shown(here):
         assert "fixed: d=0.5" in shown and "old.db: 6 evaluations" in shown
     assert "NAME=VALUE" in refused("minimize", "branin", "--fix", "d", "--budget", 3)
     assert "parameters with names" in refused("minimize", "branin", "--fix", "d=1", "--budget", 3)
+
+
+def test_without_a_budget_a_run_stops_when_no_gain_that_matters_comes(here):
+    given = ["branin", "--tol", "0.01", "--stalled", 12, "--study", "run.db"]
+    out = bamsoo_("minimize", *given)
+    assert "the best value has not improved by 0.01 in 12 evaluations" in out
+    assert "best 0.40 at" in out or "best 0.4 at" in out  # not 0.397887
+    with bamsoo.Study.open("run.db", readonly=True) as study:
+        assert study.tol == 0.01
+        assert len(study.trials) < 60

@@ -38,6 +38,16 @@ def test_a_table_says_how_much_of_it_is_shown_and_has_no_empty_columns(here):
     assert "-0.125" in text
 
 
+def test_while_nothing_is_feasible_the_least_violation_is_shown(here):
+    settings = {"space": {"x": (0, 1)}, "constraints": ["T <= 520"]}
+    with bamsoo.Study.open("never.db", **settings) as study:
+        for temperature in (530.0, 525.0, 540.0):
+            study.tell(study.ask(), 2.0, constraints={"T": temperature})
+    text = bamsoo_("show", "never.db")
+    assert "no feasible point was found" in text
+    assert "trial 1 violates least: T <= 520 by 5" in text
+
+
 def test_the_value_is_never_cut_in_a_narrow_terminal():
     names = [f"parameter{i}" for i in range(9)]
     columns = [Column(name, ["0.123456"], optional=True) for name in names]
