@@ -91,7 +91,8 @@ def test_without_a_budget_a_rule_or_the_timeout_ends_the_run(tmp_path, capsys):
     r = bamsoo.minimize(bowl, PLANE, None, **given, study=tmp_path / "run.db")
     assert r.message.startswith("the best value has not improved by 0.001 in 5")
     assert "inf" not in capsys.readouterr().err
-    assert bamsoo.Study.open(tmp_path / "run.db", readonly=True).note == {}
+    with bamsoo.Study.open(tmp_path / "run.db", readonly=True) as study:
+        assert study.note == {}
     again = bamsoo.minimize(bowl, PLANE, r.nfev + 3, study=tmp_path / "run.db")
     assert again.nfev == r.nfev + 3
     assert bamsoo.minimize(bowl, PLANE, None, timeout=0.01).status == 2

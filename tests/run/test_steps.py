@@ -542,7 +542,8 @@ def test_what_is_begun_again_at_the_end_is_begun_again_when_the_study_is_resumed
         )
     assert len(r.X) > 14
     assert r.X == whole.X
-    assert bamsoo.Study.open(path, readonly=True).replay().result.X == whole.X
+    with bamsoo.Study.open(path, readonly=True) as study:
+        assert study.replay().result.X == whole.X
 
 
 # --- several objectives

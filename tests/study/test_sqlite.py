@@ -1,6 +1,7 @@
 """The file of a study: formats, truncated files, torn logs, full disks, backups."""
 
 import json
+import re
 import shutil
 import sqlite3
 import threading
@@ -13,6 +14,7 @@ from searches import same
 import bamsoo
 from bamsoo import Study, problems
 from bamsoo.errors import StudyError
+from bamsoo.study import sqlite
 from bamsoo.study import sqlite as journal
 
 from command_line import bamsoo_
@@ -226,3 +228,8 @@ def test_two_backups_to_one_name_at_the_same_time_are_one(path):
         assert "exists already" in bamsoo_(*words, code=2)
         assert len(everything_in(copy)[0]) == 5
         copy.unlink()
+
+
+def test_no_statement_has_numbered_placeholders():
+    """With a sequence of values, they are an error from Python 3.14 on."""
+    assert not re.search(r"\?\d", Path(sqlite.__file__).read_text("utf-8"))

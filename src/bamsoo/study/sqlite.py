@@ -78,9 +78,9 @@ than one even for ten thousand trials; a longer time would delay the end of ever
 another program that keeps the file open."""
 
 APPEND = """
-INSERT INTO events SELECT ?1, ?2, ?3, ?4, ?5, ?6
-WHERE (SELECT max(id) FROM events) IS ?7
-AND (SELECT checksum FROM events WHERE id = ?7) IS ?8
+INSERT INTO events SELECT ?, ?, ?, ?, ?, ?
+WHERE (SELECT max(id) FROM events) IS ?
+AND (SELECT checksum FROM events WHERE id = ?) IS ?
 """
 """Append an event if the last one in the file is the last one that this process knows."""
 
@@ -243,7 +243,7 @@ class SqliteJournal(Journal):
         version, self._version = self._version, -1
         with self._writing() as connection:
             last = (self._count, self._last) if self._count else (None, None)
-            written = connection.execute(APPEND, (*row, *last)).rowcount
+            written = connection.execute(APPEND, (*row, last[0], *last)).rowcount
         if written != 1:
             raise OvertakenError
         self._count, self._last = row[0], row[-1]
