@@ -94,7 +94,7 @@ def test_ratios_count_what_only_one_method_reached():
 def test_a_peer_that_ran_a_part_is_compared_on_it():
     cases = [Case("fits", name, fits.KINDS[name].dim, 11, 100) for name in ("film", "nerve")]
     solved = {"budget": 100, "steps": [[5, 0.0]], "suite": "fits", "cpu": 0.1, "evaluations": 100}
-    ours = {case: solved for case in cases}
+    ours = dict.fromkeys(cases, solved)
     methods = {"bamsoo": ours, "dfo-ls": ours, "optuna-gp": {cases[0]: solved}}
     found = {goal: shown for goal, shown, _ in fitting.goals(methods)}
     assert found["several basins: at least as many solved as by Optuna GP"] == "1 and 1 of 1"
