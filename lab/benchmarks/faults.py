@@ -458,7 +458,7 @@ def cut_connections(seconds: float, seed: int) -> Figures:
 
             def end(rng: random.Random = rng, stop: threading.Event = stop) -> None:
                 nonlocal cut
-                while not stop.wait(0.5 + 2 * rng.random()):
+                while not stop.wait(0.2 * rng.random()):
                     cut += len(running.execute(ending, "bamsoo"))
 
             killer = threading.Thread(target=end)
