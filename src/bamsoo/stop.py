@@ -187,7 +187,7 @@ class Gap:
             return f"the model's bounds leave at most {self.width:g} of the hypervolume to gain"
         if (bounds := result.bounds) is None:
             return None
-        best = result.fun if result.direction == "maximize" else -result.fun
+        best = result.objectives.sense.turn(result.fun)
         if self._witness is not None and bounds.gain(best, self._witness) > self.width:
             return None  # the bound there is still too high, so a full search would be wasted
         self._witness = bounds.top

@@ -1,6 +1,7 @@
 """The sign is changed in one place."""
 
 import ast
+import re
 from pathlib import Path
 
 import numpy as np
@@ -37,3 +38,15 @@ def test_nothing_else_multiplies_by_a_sign():
                 if any(n.rpartition(".")[2].strip("_-") in ("sign", "signs") for n in names):
                     found.append(path.relative_to(PACKAGE).as_posix())
     assert found == ["base/sense.py"]
+
+
+def test_nothing_else_decides_whether_to_negate_a_value():
+    """Such as `value if maximised else -value`."""
+    found = []
+    for path in PACKAGE.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.IfExp) and re.search("maxi|mini", ast.unparse(node.test)):
+                both = {ast.unparse(node.body), ast.unparse(node.orelse)}
+                if any(f"-{each}" in both for each in both):
+                    found.append((path.relative_to(PACKAGE).as_posix(), ast.unparse(node)))
+    assert found == []

@@ -3,7 +3,8 @@
 import bamsoo
 from bamsoo.record.events import Told
 from bamsoo.search.journal import MemoryJournal
-from bamsoo.search.optimizer import Prepared, setup_of
+from bamsoo.search.optimizer import Prepared
+from bamsoo.search.setup import setup_of
 
 
 class Written(MemoryJournal):

@@ -122,14 +122,14 @@ def describe_trials(study: Shown) -> dict[str, Any]:
 
 def _objective(study: Shown, i: int, states: str, rows: dict[bytes, int]) -> dict[str, Any]:
     """One objective: its direction, the scale and the column of its values, and its best one."""
-    name, maximised = study.objectives.names[i], study.objectives.signs[i] > 0.0
+    name, sense = study.objectives.names[i], study.objectives.senses[i]
     records = study.trials
     column = known_values(records, name)
     values = _numbers(column)
     size = float(np.nanmax(np.abs(values), initial=0.0))
     if study.objectives.several:
         feasible = [k for k, v in enumerate(column) if v is not None and states[k] != "i"]
-        order = sorted(feasible, key=lambda k: -values[k] if maximised else values[k])
+        order = sorted(feasible, key=lambda k: -sense.turn(values[k]))
         best = None
         if order:
             best = _shown_best(study.space, records, order[0], repr(column[order[0]]))
@@ -137,8 +137,8 @@ def _objective(study: Shown, i: int, states: str, rows: dict[bytes, int]) -> dic
         best = _best(study.best, study.space, records, rows)
     return {
         "name": name,
-        "direction": "maximize" if maximised else "minimize",
-        "sign": -1.0 if maximised else 1.0,
+        "direction": study.objectives.only(name).direction,
+        "sign": -study.objectives.signs[i],
         "size": size if size > 0.0 else 1.0,
         "best": best,
         "value": column,

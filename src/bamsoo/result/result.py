@@ -594,8 +594,7 @@ class Result(OptimizeResult):  # type: ignore[misc]  # scipy comes without types
             return self._left[0] if self._details.bounds and self.front else inf
         if (bounds := self.bounds) is None:
             return inf
-        best = self.fun if self.direction == "maximize" else -self.fun
-        return bounds.gain(best, bounds.top)
+        return bounds.gain(self.objectives.sense.turn(float(self.fun)), bounds.top)
 
     @property
     def shown_gap(self) -> float:

@@ -15,7 +15,8 @@ from ..base.typing import Array
 from ..errors import SettingsError
 from ..record.objectives import Objectives, ObjectivesLike
 from ..record.residuals import SumOfSquares
-from ..search.optimizer import Optimizer, checked_tol, drawn_seed, given_seed
+from ..search.optimizer import Optimizer
+from ..search.setup import checked_tol, drawn_seed, given_seed
 from ..space import SpaceLike
 from ..stop import Rule, as_rules
 from .calls import check_arguments, check_call

@@ -18,7 +18,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..algorithms import Algorithm
 from ..algorithms.book import Book
 from ..algorithms.known import Known
 from ..algorithms.limits import Limits
@@ -40,10 +39,10 @@ from ..record.events import (
     present,
 )
 from ..record.ledger import Ledger, front_of
-from ..record.objectives import Objectives
 from ..record.residuals import SumOfSquares
 from ..record.trials import Evaluation
-from ..space import BEYOND, Constraints, Domain, Point, Space, key_of
+from ..space import BEYOND, Domain, Point, key_of
+from .setup import Setup
 from .stopping import Levels
 from .unfinished import ROUNDING, AtLevels, Fate, InSteps, Unfinished
 
@@ -60,24 +59,6 @@ class Claim(NamedTuple):
     unit: Array
     origin: str = ""
     """Which part of the search asked for it."""
-
-
-class Setup(NamedTuple):
-    """What decides the course of a search, besides the events."""
-
-    space: Space
-    constraints: Constraints
-    objectives: Objectives
-    algorithm: Algorithm
-    seed: int
-    identity: str
-    """Tells trials of this search from those of others, also after they were pickled."""
-    steps: int | None = None
-    """The number of steps of a full evaluation, if trials report their steps."""
-    tol: float | None = None
-    """The smallest gain that matters to the caller, in units of the value."""
-    trainings: bool = False
-    """Whether evaluations are long trainings in steps, which somebody else follows."""
 
 
 class Course:

@@ -2,20 +2,18 @@
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager, suppress
+from contextlib import AbstractContextManager
 from dataclasses import replace
-from functools import cache, partial
-from math import inf, nan
+from math import inf
 from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 import numpy as np
 
-from ..algorithms import BY_NAME, Algorithm, Name, check_several, resolve
+from ..algorithms import Algorithm, Name
 from ..algorithms.book import Book
-from ..base.checks import brief, check_whole, is_finite
+from ..base.checks import brief, check_whole
 from ..base.defaults import ALGORITHM, DIRECTION, SEED
 from ..base.guard import Guarded, transaction, with_own_errors, writing_transaction
-from ..base.sense import MAXIMISED
 from ..base.typing import Array
 from ..base.words import OPTIMIZER, no_attribute
 from ..errors import (
@@ -27,7 +25,6 @@ from ..errors import (
     ValueTypeError,
 )
 from ..model.noise import MOST, looks_noisy
-from ..model.warp import Identity
 from ..record.events import (
     FRESH,
     Asked,
@@ -45,13 +42,14 @@ from ..record.ledger import Ledger, compromise_of, front_of
 from ..record.objectives import Objectives, ObjectivesLike
 from ..record.said import Said, told
 from ..record.trials import Evaluation, Trial
-from ..result.predictor import Predictor, predictions
+from ..result.predictor import predictions
 from ..space import Constraints, Point, Space, SpaceLike
-from .course import Claim, Course, Setup
+from .course import Claim, Course
 from .journal import MemoryJournal
+from .results import predictors_of, result_of
+from .setup import Setup, setup_of
 
 if TYPE_CHECKING:  # imported where they are used, since scipy.optimize is slow to load
-    from ..result.gap import Bounds
     from ..result.result import Result
 
 
@@ -209,9 +207,21 @@ class Optimizer(Guarded):
         ExhaustedError
             When the search has nothing left to evaluate.
         """
-        if n is not None:
-            return ask_several(self, n)
-        return self.ask_within(inf)  # type: ignore[return-value]  # no budget is never used up
+        if n is None:
+            return self.ask_within(inf)  # type: ignore[return-value]  # no budget is never used up
+        check_whole("ask", "n", n)
+        trials: list[Trial] = []
+        try:
+            while len(trials) < n:
+                trials.append(self.ask())
+        except ExhaustedError:
+            if not trials:
+                raise
+        except BaseException:  # none stay pending
+            for trial in trials:
+                self.give_back(trial)
+            raise
+        return trials
 
     def ask_within(self, budget: float, running: Mapping[int, int] | None = None) -> Trial | None:
         """The next trial; None if the trials told and those being evaluated use up the budget.
@@ -631,10 +641,8 @@ class Optimizer(Guarded):
         """
         if (found := self._course.book.unequal) is None:
             return None
-        name, sense = (
-            self.objectives.names[found.objective],
-            self.objectives.senses[found.objective],
-        )
+        sense = self.objectives.senses[found.objective]
+        name = self.objectives.names[found.objective]
         return name, sense.turn(found.first), sense.turn(found.second)
 
     @property
@@ -744,101 +752,13 @@ class Optimizer(Guarded):
             book = None if self._broken else self.book
             if self.objectives.several:
                 front = self.front
-                return self._as_result(lambda: front, bool(front), book)
-            found = self._best_so_far()
-            return self._as_result(
-                lambda: [] if (best := found()) is None else [best],
-                self.ledger.best is not None,
-                book,
-            )
+                return result_of(self._setup, self._course, book, lambda: front, bool(front))
+            found, success = self._best_so_far(), self.ledger.best is not None
 
-    def _bounds(self, book: Book, predictors: Sequence[Predictor]) -> "list[Bounds]":
-        """The upper bounds of each objective, by its model and those of the constraints."""
-        from ..result.gap import Bounds
+            def best() -> list[Evaluation]:
+                return [] if (known := found()) is None else [known]
 
-        eta, learned = self.algorithm.eta, self.algorithm.kernel is None
-        exact, models = not book.noisy, [] if book.limits is None else book.limits.models
-        limits = [
-            Bounds(Predictor(self.space, MAXIMISED, m.gp, m.transform), book.tree, eta, True, exact)
-            for m in models
-            if m.gp is not None
-        ]
-        return [
-            Bounds(each, book.tree, eta, learned, exact, limits, self.constraints)
-            for each in predictors
-        ]
-
-    def _as_result(
-        self, front: Callable[[], list[Evaluation]], success: bool, book: Book | None
-    ) -> "Result":
-        from ..result.result import Details, Result
-
-        ledger = self.ledger
-        predictors, why = self._predictors(book)
-        bounds = [] if book is None else self._bounds(book, predictors)
-        now = self._course
-        no_model = now.started and now.book.gp is None
-        told = len(ledger.evaluations)
-
-        space, several = self.space, self.objectives.several
-
-        @cache
-        def best() -> Evaluation | None:
-            return compromise_of(front()) if several else next(iter(front()), None)
-
-        def fun() -> Any:
-            if (found := best()) is None:
-                return nan
-            return found.values if several else found.value
-
-        later: dict[str, Callable[[], Any]] = {
-            "x": lambda: None if (found := best()) is None else found.x.copy(),
-            "fun": fun,
-            "params": lambda: None if (found := best()) is None else space.params(found.x),
-            "X": partial(ledger.columns.X, told),
-            "F": partial(ledger.columns.F, told),
-            "C": partial(ledger.columns.C, told),
-            "feasible": partial(ledger.columns.feasible, told),
-            "curves": ledger.costs.until_now(),
-        }
-        if ledger.columns.nresiduals:
-            later["R"] = partial(ledger.columns.R, told)
-            later["residuals"] = lambda: (
-                None if (found := best()) is None else np.array(found.residuals)
-            )
-        details = Details(
-            self.space,
-            self.objectives,
-            ledger.evaluations,
-            told,
-            front,
-            predictors,
-            why,
-            bounds,
-            no_model,
-            self.constraints,
-            book is not None and book.noisy,
-            self.steps,
-            {} if book is None else now.expected_ends(),
-            tol=self.tol,
-            later=later,
-        )
-        return Result(
-            details,
-            direction=self.direction,
-            seed=self.seed,
-            nfev=ledger.told,
-            cost=ledger.costs.cost,
-            success=success,
-            status=0,
-            message="in progress" if now.ended is None else now.ended,
-            nfailed=ledger.failed,
-            nstopped=ledger.stopped,
-            ninfeasible=ledger.infeasible,
-            nrejected=now.book.rejected,
-            nexpanded=now.book.n - 1,
-            tree=None if book is None else book.tree,
-        )
+            return result_of(self._setup, self._course, book, best, success)
 
     def predict(self, points: Any) -> Any:
         """The mean and deviation of the search's own model at each point.
@@ -846,27 +766,8 @@ class Optimizer(Guarded):
         This is `Result.predict` for the values known now.
         """
         with self._lock:
-            predictors, why = self._predictors(self.book)
+            predictors, why = predictors_of(self._setup, self._course, self.book)
         return predictions(self.objectives, predictors, why, points)
-
-    def _predictors(self, book: Book | None) -> tuple[list[Predictor], str]:
-        """The model of each objective that the search uses, or the reason why there is none."""
-        name = type(self.algorithm).__name__
-        if book is None:
-            return [], "a call was interrupted; the model is available again after the next ask"
-        gp = book.gp
-        if not self._course.started:
-            return [], "the search has no model yet; call ask first"
-        if gp is None:
-            return [], (
-                f"{name} has no model to predict with; use auto, bamsoo, gp-ucb, bamlogo or imgpo"
-            )
-        if gp.known == 0:
-            return [], f"the model of {name} has no value yet; tell it one first"
-        if self.algorithm.learns_prior and isinstance(book.transform, Identity):
-            return [], f"{name} has not learned its model yet; tell it a few more values"
-        models = zip(self.objectives.senses, book.gps, book.transforms, strict=True)
-        return [Predictor(self.space, *model, book.beliefs.learned) for model in models], ""
 
     # --- pickles and copies
 
@@ -889,146 +790,3 @@ class Optimizer(Guarded):
         self._course = Course(self._setup, self._events)
         for number in state["held"]:
             self.ledger.take(self.ledger.out[number])
-
-
-def setup_of(
-    space: SpaceLike,
-    direction: str = DIRECTION,
-    algorithm: Name | Algorithm = ALGORITHM,
-    seed: int | np.random.Generator | None = SEED,
-    noise: float | str | None = None,
-    constraints: Sequence[Any] | None = None,
-    objectives: ObjectivesLike = None,
-    steps: int | None = None,
-    tol: float | None = None,
-    rng: Any = None,
-) -> Setup:
-    """The arguments of an `Optimizer`, checked and made into what decides its course."""
-    aims = Objectives.of(objectives, direction)
-    seed = given_seed(seed, rng)
-    seed = drawn_seed() if seed is None else seed
-    if tol is not None:
-        tol = checked_tol(tol, aims)
-    made = Space(space)
-    chosen, limits = resolve(algorithm, noise), Constraints(made, constraints)
-    if chosen.repeats and limits.measured:
-        raise SettingsError(
-            f"{type(chosen).__name__} evaluates points repeatedly and cannot handle "
-            "measured constraints; use another algorithm, such as auto"
-        )
-    if aims.several:
-        check_several(chosen)
-    for name in aims.names if aims.named else ():
-        if name in limits.measured:
-            raise SettingsError(
-                f"{name!r} is both an objective and a measured constraint; name one of them "
-                "differently"
-            )
-    if steps is not None:
-        check_steps(steps, chosen)
-    if made.fidelity is not None:
-        check_fidelity(made.names[-1], steps, chosen, aims)
-    return Setup(made, limits, aims, chosen, seed, f"{_entropy():x}", steps, tol)
-
-
-def given_seed(seed: Any, rng: Any, usual: Any = SEED) -> int | None:
-    """The arguments `seed` and `rng`, of which one is given, as a whole number; None stays None."""
-    if rng is None:
-        return as_seed(seed)
-    if seed is not None and (isinstance(seed, np.random.Generator) or seed != usual):
-        raise SettingsError("seed and rng are two names for one thing; give one of them")
-    if isinstance(rng, (list, tuple, np.ndarray)):
-        with suppress(TypeError, ValueError):  # the message of `as_seed` says what is expected
-            rng = np.random.SeedSequence(rng)
-    if isinstance(rng, np.random.SeedSequence):
-        return int(rng.generate_state(1)[0])
-    return as_seed(
-        np.random.Generator(rng) if isinstance(rng, np.random.BitGenerator) else rng,
-        "rng must be a whole number >= 0, a list of them, a numpy Generator, BitGenerator or "
-        "SeedSequence, or None",
-    )
-
-
-def as_seed(
-    seed: Any, expected: str = "seed must be a whole number >= 0, a numpy Generator or None"
-) -> int | None:
-    """The argument `seed` as a whole number, which a numpy Generator draws; None stays None."""
-    if isinstance(seed, np.random.Generator):
-        return int(seed.integers(2**32))
-    wrong = isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0
-    if seed is not None and wrong:
-        raise SettingsError(f"{expected}, got {brief(seed)}")
-    return None if seed is None else int(seed)
-
-
-def drawn_seed() -> int:
-    """A seed drawn at random."""
-    return _entropy() % 2**32
-
-
-def _entropy() -> int:
-    """128 bits from the operating system."""
-    entropy = np.random.SeedSequence().entropy
-    assert isinstance(entropy, int)
-    return entropy
-
-
-def ask_several(search: Optimizer, n: int) -> list[Trial]:
-    """A list of `n` trials, or of fewer if nothing is left; after an error none stay pending."""
-    check_whole("ask", "n", n)
-    trials: list[Trial] = []
-    try:
-        while len(trials) < n:
-            trials.append(search.ask())
-    except ExhaustedError:
-        if not trials:
-            raise
-    except BaseException:
-        for trial in trials:
-            search.give_back(trial)
-        raise
-    return trials
-
-
-def checked_tol(tol: Any, objectives: Objectives) -> float:
-    """The argument `tol` as a number; raises an error unless it is one above 0."""
-    if not is_finite(tol) or tol <= 0.0:
-        raise SettingsError(
-            "tol must be a finite number > 0, the smallest gain that matters in units of the "
-            f"value, got {brief(tol)}"
-        )
-    if objectives.several:
-        raise SettingsError(
-            "tol is for one objective, because a front has no value; leave out tol="
-        )
-    return float(tol)
-
-
-def check_steps(steps: Any, algorithm: Algorithm) -> None:
-    """Raise an error unless `steps` is a number of steps that the search can work with."""
-    if isinstance(steps, bool) or not isinstance(steps, (int, np.integer)) or steps < 1:
-        raise SettingsError(f"steps must be a whole number >= 1, got {brief(steps)}")
-    if algorithm.repeats:
-        raise SettingsError(
-            f"{type(algorithm).__name__} evaluates points repeatedly and cannot stop evaluations; "
-            "use another algorithm, such as auto"
-        )
-
-
-def check_fidelity(name: str, steps: Any, algorithm: Algorithm, objectives: Objectives) -> None:
-    """Raise an error unless the search can choose how exact its evaluations are."""
-    if steps is not None:
-        raise SettingsError(
-            f"{name} is a Fidelity, which cannot be combined with steps=; leave one of them out"
-        )
-    if objectives.several:
-        raise SettingsError(
-            f"{name} is a Fidelity, which is for one objective, because a front has no value that "
-            "a cheap evaluation would have to beat; give the parameter a fixed value"
-        )
-    if not algorithm.takes_fidelity:
-        *some, last = (kind for kind, each in BY_NAME.items() if each.takes_fidelity)
-        raise SettingsError(
-            f"{type(algorithm).__name__} cannot choose a Fidelity, which {name} is; use "
-            f"{', '.join(some)} or {last}, or give the parameter a fixed value"
-        )

@@ -14,8 +14,8 @@ from ..base.blas import kernels_in_use
 from ..base.checks import brief
 from ..errors import ReplayError, SpaceError, StudyError, TrialError
 from ..record.events import Asked, Enqueued, Event, Expected, Retried, Told, present
-from ..search.course import Setup
 from ..search.journal import MemoryJournal
+from ..search.setup import Setup
 from ..space import Point, numbers_of
 from .address import StudyPlace
 from .journal import GoneError, Journal, damaged

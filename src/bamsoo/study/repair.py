@@ -10,7 +10,8 @@ from typing import NamedTuple
 from ..base.checks import count
 from ..errors import BamsooError, StudyError
 from ..record.events import Asked, Enqueued, Event, Told, present
-from ..search.course import Course, Setup
+from ..search.course import Course
+from ..search.setup import Setup
 from .address import StudyPlace
 from .backends import readable
 from .journal import Readable

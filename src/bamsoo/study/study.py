@@ -39,8 +39,9 @@ from ..record.events import (
 from ..record.objectives import Objectives, ObjectivesLike
 from ..record.residuals import SumOfSquares
 from ..record.trials import Evaluation, Record, Trial
-from ..search.course import Course, Setup
-from ..search.optimizer import Optimizer, Prepared, given_seed, setup_of
+from ..search.course import Course
+from ..search.optimizer import Optimizer, Prepared
+from ..search.setup import Setup, given_seed, setup_of
 from ..search.unfinished import believed_ends
 from ..space import Space, SpaceLike
 from .address import SafeAddress, StudyPlace, parse
