@@ -12,7 +12,13 @@ import bamsoo
 ROOT = Path(__file__).parents[1]
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 PROJECT = PYPROJECT["project"]
-LABORATORY = tomllib.loads((ROOT / "lab" / "pyproject.toml").read_text())["project"]
+
+
+def as_toml(path):
+    return tomllib.loads((ROOT / path).read_text())["project"]
+
+
+LABORATORY = as_toml("lab/pyproject.toml")
 
 
 def as_yaml(path):
@@ -24,8 +30,14 @@ def test_the_version_is_the_same_everywhere():
     assert as_yaml("recipe/recipe.yaml")["context"]["version"] == bamsoo.__version__
     assert LABORATORY["version"] == bamsoo.__version__
     assert f"bamsoo[plot]=={bamsoo.__version__}" in LABORATORY["dependencies"]
+    assert as_toml("hydra/pyproject.toml")["version"] == bamsoo.__version__
     changes = re.findall(r"^## (\S+)", (ROOT / "CHANGELOG.md").read_text(), re.M)
     assert next(each for each in changes if each != "Unreleased") == bamsoo.__version__
+    begun = bamsoo.__version__.rpartition(".")[0]
+    for page in ("README.md", "docs/index.md"):
+        assert re.findall(r"once version (\S+) is", (ROOT / page).read_text()) in ([], [begun])
+    page = (ROOT / "docs" / "tutorials" / "first-run.md").read_text()
+    assert f"bamsoo-{bamsoo.__version__}-py3-none-any.whl" in page
 
 
 def test_the_conda_recipe_needs_what_the_package_needs():
