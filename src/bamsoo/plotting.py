@@ -58,7 +58,7 @@ def plot_convergence(ax: Any, result: Run, optimum: float | None = None) -> None
         F, best = np.abs(F - optimum), np.maximum(np.abs(best - optimum), 1e-16)
         believed = abs(believed - optimum)
         ax.set_yscale("log")
-    elif _spans_decades(F):
+    elif spans_decades(F):
         ax.set_yscale("log")
     ax.plot(
         evaluations[~infeasible], F[~infeasible], "o", ms=3, color=GREY, label="each evaluation"
@@ -80,7 +80,8 @@ on a linear one, the last third of a run would be a straight line at the bottom.
 same rule, in `numbers.js`."""
 
 
-def _spans_decades(F: Array) -> bool:
+def spans_decades(F: Array) -> bool:
+    """Whether values are drawn on a log axis."""
     known = F[np.isfinite(F)]
     return len(known) > 0 and bool(known.min() > 0.0 and known.max() > DECADES * known.min())
 
@@ -628,7 +629,7 @@ def _edges(grid: Array) -> Array:
 def _least(result: Run) -> float | None:
     """The least value if values are drawn on a log axis, else None."""
     F = _finished(result)
-    return float(np.nanmin(F)) if F.ndim == 1 and _spans_decades(F) else None
+    return float(np.nanmin(F)) if F.ndim == 1 and spans_decades(F) else None
 
 
 def _few_ticks(ax: Any, space: Space, i: int) -> None:

@@ -50,7 +50,7 @@ def test_the_page_shows_lines_best_points_and_differences(tmp_path, monkeypatch)
     assert page.name == "a-b.html"
     text = page.read_text()
     assert "<title>a.db and b.db" in text
-    assert len(re.findall(r'<path d="M[^"]*\.[^"]*H[^"]*V', text)) == 2  # the lines
+    assert len(re.findall(r'<path d="M[^"]*\.[^"]*H[^"]*V', text)) == 4  # the lines, for two widths
     rows = dict(re.findall(r'<th scope="row">(.*?)</th>(.*?)</tr>', text))
     cells = {name: re.findall("<td>(.*?)</td>", inner) for name, inner in rows.items()}
     assert cells["value"] == ["1", "0.5"]
@@ -65,6 +65,28 @@ def test_the_page_shows_lines_best_points_and_differences(tmp_path, monkeypatch)
     assert "<script" not in text
     assert compare([one, two]) == page  # a report may be replaced
     assert compare([one, one], "same.html").name == "same.html"
+
+
+def labels(text):
+    return re.findall(r'text-anchor="end">(.*?)</text>', text)
+
+
+def test_the_labels_of_values_differ_and_equal_lines_are_both_seen(tmp_path):
+    near = [15_233.0742, 15_233.0731, 15_233.071]
+    one, two = made(tmp_path / "a.db", near), made(tmp_path / "b.db", near)
+    text = sections_of([read(one), read(two)], ["a", "b"])
+    assert labels(text)[:4] == ["15,233.071", "15,233.072", "15,233.073", "15,233.074"]
+    dashes = re.findall(r'stroke-dasharray="(.*?)"', text)
+    assert dashes[:2] == ["", "7 3"]
+
+
+def test_values_of_many_magnitudes_are_on_a_log_axis_as_on_the_page_of_a_study(tmp_path):
+    one = made(tmp_path / "a.db", [1e-15, 1e-17, 2e-20])
+    two = made(tmp_path / "b.db", [3e-9, 3e-20])
+    text = sections_of([read(one), read(two)], ["a", "b"])
+    assert labels(text)[:3] == ["1e-20", "1e-18", "1e-16"]
+    positive = made(tmp_path / "c.db", [2e-15, 1e-15])
+    assert labels(sections_of([read(positive)] * 2, ["a", "b"]))[0] == "1.0e-15"
 
 
 def test_equal_and_empty_studies_and_several_objectives(tmp_path):

@@ -298,6 +298,19 @@ def test_a_fit_has_its_errors_and_correlations(tmp_path):
     json.dumps(fit, allow_nan=False)
 
 
+def test_the_best_sum_of_squares_is_not_expected_to_be_negative(tmp_path):
+    t = np.linspace(0.0, 10.0, 40)
+    measured = 2.5 * np.exp(-0.7 * t) + 0.3 + 0.02 * np.sin(40.0 * t)
+    r = bamsoo.least_squares(
+        lambda scale, rate, ground: scale * np.exp(-rate * t) + ground - measured,
+        {"scale": (0, 10), "rate": bamsoo.Real(1e-3, 10, log=True), "ground": (0, 1)},
+        12,
+        study=tmp_path / "fit.db",
+    )
+    low, high = describe(tmp_path / "fit.db")["expected"]
+    assert 0.0 <= low < high <= r.fun
+
+
 def test_stopped_trials_count_as_what_is_believed_about_them(tmp_path):
     def train(x, y):
         for step in range(1, 21):

@@ -356,6 +356,20 @@ def test_the_labels_of_an_axis_differ_and_say_where_they_are(page):
                 )
 
 
+@pytest.mark.parametrize(
+    ("low", "high", "text"),
+    [
+        (-48_211.5302, -48_211.1657, "-48,211.530 to -48,211.166"),
+        (4.023, 24.831, "4.02 to 24.8"),
+        (0.95, 0.9876, "0.9500 to 0.9876"),
+        (2e-16, 1.5e-15, "2e-16 to 1.5e-15"),
+        (3.0, 3.0, "3"),
+    ],
+)
+def test_the_ends_of_a_range_have_as_many_digits_as_tell_them_apart(page, low, high, text):
+    assert page.js("return bamsooReport.fromTo(...arguments, 2)", low, high) == text
+
+
 def test_the_labels_of_a_real_axis_are_not_cut(browser, tmp_path):
     """What is drawn for values near 0.98: every label is whole, and none occurs twice."""
     path = tmp_path / "accuracy.db"

@@ -2,17 +2,18 @@
 
 import re
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from html import escape
 from itertools import zip_longest
 from math import ceil, floor, inf, isfinite, log10
 from os import PathLike
 from pathlib import Path
-from typing import TypeAlias
 
 import numpy as np
 
 from ..base.checks import count
 from ..errors import SettingsError
+from ..plotting import spans_decades
 from ..record.objectives import Objectives
 from ..study.address import file_name
 from .model import settings_of
@@ -28,9 +29,13 @@ Lines differ in their dashes, too."""
 
 DASHES = ("", "7 3", "2 3", "10 3 2 3")
 
-AxisScale: TypeAlias = Callable[[float], float]
+SIZES = {"wide-screen": (1100, 380), "narrow-screen": (340, 300)}
+"""Width and height of the picture, for the style sheet to choose from: if one picture were made
+smaller for a phone, nobody could read its numbers."""
 
-WIDTH, HEIGHT, LEFT, BELOW = 1100, 380, 90, 40
+BELOW = 40
+CHARACTER = 8
+"""Pixels; digits of the font of the labels are a little narrower."""
 
 HIGHEST = 95.0
 """The percentile of the best values so far at which the value axis ends. The first values are often
@@ -125,18 +130,88 @@ def _convergence(read: Sequence[Shown], names: Sequence[str]) -> str:
     worst = turn(-float(np.percentile(-turn(known), HIGHEST)))
     best = turn(float(turn(known).max()))
     low, high = min(worst, best), max(worst, best)
+    scale = _log_scale if spans_decades(np.array([low, high])) else _even_scale
+    pictures = "".join(
+        f'<svg class="{screen}" viewBox="0 0 {width} {height}" width="100%" role="img" aria-label='
+        f'"The best value so far of {len(lines)} studies">'
+        f"{_picture(lines, scale(low, high), width, height)}</svg>"
+        for screen, (width, height) in SIZES.items()
+    )
+    legend = "".join(
+        f'<p><svg width="44" height="10" aria-hidden="true">{_line(i, "M0 5H44")}</svg> '
+        f"{escape(name)}</p>"
+        for i, name in enumerate(names)
+    )
+    said = "The best feasible value after each evaluation. Values that a study began with count as "
+    return f"{pictures}{legend}{_note(said + 'known before its first evaluation.')}"
+
+
+@dataclass(frozen=True)
+class _Scale:
+    """An axis of values: where each is, from 0 to 1, and the values that are written at it."""
+
+    share: Callable[[float], float]
+    ticks: list[float]
+    labels: list[str]
+
+
+def _even_scale(low: float, high: float) -> _Scale:
     room = 0.04 * (high - low) or abs(high) or 1.0
     low, high = low - room, high + room
+    ticks = _ticks(low, high, 5)
+    return _Scale(lambda value: (value - low) / (high - low), ticks, _labels(ticks))
+
+
+def _log_scale(low: float, high: float) -> _Scale:
+    first, last = log10(low), log10(high)
+    room = 0.04 * (last - first)
+    first, last = first - room, last + room
+    powers = range(ceil(first), floor(last) + 1)
+    ticks = [10.0**power for power in powers[:: ceil(len(powers) / 6)]]
+    return _Scale(
+        lambda value: (log10(value) - first) / (last - first), ticks, [f"{t:.6g}" for t in ticks]
+    )
+
+
+def _labels(ticks: list[float]) -> list[str]:
+    """Evenly spaced numbers as text, with as many digits as tell them apart."""
+    last = floor(log10(ticks[1] - ticks[0]) + 1e-9)  # the power of ten of the last digit
+    largest = max(map(abs, ticks))
+    if 1e-3 <= largest < 1e7:
+        form = f"{',' if largest >= 1e4 else ''}.{max(-last, 0)}f"
+        return [f"{tick:{form}}" if tick else "0" for tick in ticks]
+    digits = max(floor(log10(largest)) - last, 0)
+    parts = [f"{tick:.{digits}e}".split("e") for tick in ticks]
+    return [f"{number}e{int(power)}" if float(number) else "0" for number, power in parts]
+
+
+def _picture(lines: list[list[float]], scale: _Scale, width: int, height: int) -> str:
+    """The best values so far as lines, with axes."""
     longest = max(max(map(len, lines)) - 1, 1)
+    left = 16 + CHARACTER * max(map(len, scale.labels), default=0)
+    right, bottom = width - 12, height - BELOW
 
     def x(i: float) -> float:
-        return LEFT + (WIDTH - LEFT - 12) * i / longest
+        return left + (right - left) * i / longest
 
     def y(value: float) -> float:
-        share = (min(max(value, low), high) - low) / (high - low)
-        return 10 + (HEIGHT - BELOW - 10) * (1 - share)
+        return 10 + (bottom - 10) * (1 - min(max(scale.share(value), 0), 1))
 
-    parts = [_axes(x, y, longest, low, high)]
+    parts = [
+        f'<path d="M{left} {y(tick):.1f}H{right}" stroke="currentColor" opacity=".15"/>'
+        f'<text x="{left - 8}" y="{y(tick) + 4:.1f}" text-anchor="end">{label}</text>'
+        for tick, label in zip(scale.ticks, scale.labels, strict=True)
+    ]
+    parts += [
+        f'<text x="{x(tick):.1f}" y="{bottom + 17}" text-anchor="middle">{tick:.0f}</text>'
+        for tick in _ticks(0, longest, min(8, (right - left) // 50))
+        if tick.is_integer()
+    ]
+    parts.append(
+        f'<text x="{(left + right) / 2}" y="{height - 4}" text-anchor="middle">evaluations</text>'
+        f'<path d="M{left} 10V{bottom}H{right}" fill="none" stroke="currentColor"/>'
+    )
+    drawn = [f'<g fill="currentColor" font-size="13">{"".join(parts)}</g>']
     for i, line in enumerate(lines):
         steps: list[str] = []
         for at, value in enumerate(line):
@@ -145,45 +220,16 @@ def _convergence(read: Sequence[Shown], names: Sequence[str]) -> str:
                     f"M{x(at):.1f} {y(value):.1f}"
                 ]  # fmt: skip
         if steps:
-            parts.append(_line(i, " ".join(steps)))
-    svg = (
-        f'<div class="scroll"><svg viewBox="0 0 {WIDTH} {HEIGHT}" width="100%" role="img" '
-        f'aria-label="The best value so far of {len(lines)} studies">{"".join(parts)}</svg></div>'
-    )
-    legend = "".join(
-        f'<p><svg width="44" height="10" aria-hidden="true">{_line(i, "M0 5H44")}</svg> '
-        f"{escape(name)}</p>"
-        for i, name in enumerate(names)
-    )
-    said = "The best feasible value after each evaluation. Values that a study began with count as "
-    return f"{svg}{legend}{_note(said + 'known before its first evaluation.')}"
+            drawn.append(_line(i, " ".join(steps)))
+    return "".join(drawn)
 
 
 def _line(i: int, path: str) -> str:
-    colour, dashes = COLOURS[i % len(COLOURS)], DASHES[i // 2 % len(DASHES)]
+    colour, dashes = COLOURS[i % len(COLOURS)], DASHES[i % len(DASHES)]
     return (
         f'<path d="{path}" fill="none" stroke="{colour}" stroke-width="2.5" '
         f'stroke-dasharray="{dashes}"/>'
     )
-
-
-def _axes(x: AxisScale, y: AxisScale, longest: int, low: float, high: float) -> str:
-    bottom = HEIGHT - BELOW
-    parts = [
-        f'<path d="M{LEFT} {y(tick):.1f}H{WIDTH - 12}" stroke="currentColor" opacity=".15"/>'
-        f'<text x="{LEFT - 8}" y="{y(tick) + 4:.1f}" text-anchor="end">{tick:.6g}</text>'
-        for tick in _ticks(low, high, 5)
-    ]
-    parts += [
-        f'<text x="{x(tick):.1f}" y="{bottom + 17}" text-anchor="middle">{tick:.0f}</text>'
-        for tick in _ticks(0, longest, 8)
-        if tick.is_integer()
-    ]
-    parts.append(
-        f'<text x="{(LEFT + WIDTH) / 2}" y="{HEIGHT - 4}" text-anchor="middle">evaluations</text>'
-        f'<path d="M{LEFT} 10V{bottom}H{WIDTH - 12}" fill="none" stroke="currentColor"/>'
-    )
-    return f'<g fill="currentColor" font-size="13">{"".join(parts)}</g>'
 
 
 def _ticks(low: float, high: float, about: int) -> list[float]:

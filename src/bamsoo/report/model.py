@@ -578,6 +578,9 @@ def _expected(study: Shown, said: Forecast, best: Evaluation) -> list[float] | N
     if not study.noise:
         value, sign = best.numbers[0], study.objectives.signs[0]
         ends = sorted(max(end, value) if sign > 0.0 else min(end, value) for end in ends)
+    if isinstance(study, Study) and best.residuals:
+        low, high = ends  # of a sum of squares, which the model does not know
+        ends = [max(low, 0.0), high if high > 0.0 else best.numbers[0]]
     known = [v for v in known_values(study.trials, study.objectives.names[0]) if v is not None]
     return ends if ends[1] - ends[0] <= deviation(np.array(known)) else None
 

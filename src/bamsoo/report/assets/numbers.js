@@ -36,9 +36,12 @@ function commonDigits(low, high) {
   return Math.min(Math.max(digits, 0), 11);
 }
 
-/** Two ends of a range as text, with as many digits as tell them apart. */
+/** Two ends of a range as text, with as many digits as tell them apart; nearly equal ends have equally many decimals. */
 function fromTo(low, high, digits = 4) {
-  const [a, b] = [low, high].map((end) => grouped(text(end, digits + commonDigits(low, high))));
+  const common = commonDigits(low, high);
+  const shown = [low, high].map((end) => text(end, digits + common));
+  const decimals = common > 1 && !shown.some((end) => end.includes("e")) ? Math.max(...shown.map((end) => decimalsOf(Number(end)))) : null;
+  const [a, b] = shown.map((end) => grouped(decimals === null ? end : Number(end).toFixed(decimals)));
   return a === b ? a : `${a} to ${b}`;
 }
 

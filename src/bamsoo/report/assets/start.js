@@ -92,6 +92,7 @@ window.bamsooReport = {
   get values() { return { smallest, bestTold, largest }; },
   get best() { return bestRow; },
   posterior,
+  fromTo,
   limitPosteriors,
   numberPosterior,
   ticks: (low, high, about, logged) => ticksAt((logged ? logTicks : niceTicks)(low, high, about), (v) => v),

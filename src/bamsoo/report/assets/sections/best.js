@@ -33,7 +33,11 @@ function buildBest() {
   } else tiles.append(tile("best value", "none", !rows ? "nothing has been evaluated yet" : count("i") ? "no feasible point has been found yet" : "no evaluation has returned a value yet"));
   if (report.best && report.expected) {
     const [low, high] = report.expected;
-    tiles.append(tile("expected best value", valueRange(low, high), "the best value of the whole space lies there with 90 %, by the models"));
+    const where = "the best value of the whole space lies";
+    const value = Number(report.best.value);
+    const near = !report.tol && commonDigits(low, high) > NEAR;
+    tiles.append(tile("expected best value", near ? valueText(value, 8) : valueRange(low, high),
+      near ? `${where} within ${text(Math.max(high - value, value - low), 2)} of that with 90 %, by the models` : `${where} there with 90 %, by the models`));
   }
   const idle = sinceGain(report.tol ?? 0);
   if (idle !== null) tiles.append(tile("since the last gain", grouped(idle), `evaluation${idle === 1 ? "" : "s"}${sinceOf()}`));
@@ -122,6 +126,9 @@ function valueText(value, digits) {
   const last = -Math.floor(Math.log10(report.tol));
   return grouped(last >= 0 ? value.toFixed(Math.min(last, 15)) : String(Math.round(value * 10 ** last) / 10 ** last));
 }
+
+/** Ends with more leading digits in common than this are hard to tell apart. */
+const NEAR = 7;
 
 /** The ends of a range of values. */
 function valueRange(low, high) {
@@ -215,8 +222,10 @@ function spentOn() {
   trials.origin.forEach((origin, row) => {
     if (origin && trials.number[row] !== null) counts.set(origin, (counts.get(origin) ?? 0) + 1);
   });
-  return [...counts].sort((a, b) => b[1] - a[1]).map(([origin, number]) => `${grouped(number)} ${ORIGINS[origin] ?? origin}`).join(", ");
+  return [...counts].sort((a, b) => b[1] - a[1]).map(([origin, number]) => `${grouped(number)} ${number === 1 ? ORIGIN[origin] ?? ORIGINS[origin] ?? origin : ORIGINS[origin] ?? origin}`).join(", ");
 }
 
 /** Which part of a search asks for a point, in words. */
 const ORIGINS = { tree: "from the tree", local: "local steps", candidate: "candidates", design: "of the first design", given: "given by you", model: "from the model", random: "at random", repeat: "repeated" };
+
+const ORIGIN = { local: "local step", candidate: "candidate" };

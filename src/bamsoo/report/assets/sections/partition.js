@@ -173,6 +173,8 @@ function buildPartition() {
       }
       shownTrial.textContent = String(now);
       counts.textContent = `${grouped(leaves.length)} cells${slice ? " that contain the best point’s other parameters" : ""}: the centres of ${tally[EVALUATED]} are evaluated, ${tally[REJECTED]} rejected, ${tally[PENDING]} pending, ${tally[FAILED]} failed${tally[0] ? `, ${tally[0]} not considered yet` : ""}.`;
+      const only = existsOnly(flat ? [across] : [across, up]);
+      if (only) counts.textContent += ` ${only}; cells of other options are drawn over the whole range.`;
       return drawFocus(context, placed);
     },
   }, (cx, cy, event) => cellUnder(cx, cy, event));
