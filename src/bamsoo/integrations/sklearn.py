@@ -443,29 +443,19 @@ class BamsooSearchCV(BaseSearchCV):  # type: ignore[misc]
             seed = check_random_state(seed).randint(2**31 - 1)
         space = self._whole_space()
         algorithm = planned(resolve(self.algorithm, self.noise), int(self.n_iter))
+        settings: dict[str, Any] = {
+            "space": space,
+            "direction": "maximize",
+            "algorithm": algorithm,
+            "objectives": self._aims,
+            "steps": self.steps,
+        }
         if self.study is None:
-            return nullcontext(
-                Optimizer(
-                    space,
-                    "maximize",
-                    algorithm,
-                    int(seed),
-                    objectives=self._aims,
-                    steps=self.steps,
-                )
-            )
+            return nullcontext(Optimizer(**settings, seed=int(seed)))
         from ..study import Study
 
         stored = None if self.random_state is None and Path(self.study).exists() else int(seed)
-        study = Study.open(
-            self.study,
-            space=space,
-            direction="maximize",
-            algorithm=algorithm,
-            seed=stored,
-            objectives=self._aims,
-            steps=self.steps,
-        )
+        study = Study.open(self.study, **settings, seed=stored)
         if study.note is None:
             study.note = {"budget": int(self.n_iter)}
         return study

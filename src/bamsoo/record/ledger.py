@@ -289,12 +289,6 @@ class Ledger:
         for evaluation in kept:
             self._append(evaluation)
 
-    def evaluation(
-        self, number: int | None, point: Point, values: tuple[float, ...] = ()
-    ) -> Evaluation:
-        """An evaluation of this search."""
-        return Evaluation(number, point, values, self._objectives)
-
     def _rank(self, evaluation: Evaluation) -> None:
         """Compare a feasible evaluation with the best ones so far."""
         if self._objectives.several:
@@ -356,13 +350,19 @@ class Ledger:
             else:
                 asked_at, told = self._asked_at[row.number], self._result.get(row.number)
                 if told is None:
-                    record = Record(row.number, row.params, None, "out", None, asked_at, None)
-                    curve, origin = self.costs.curves.get(row.number), self._origin[row.number]
-                    steps = None if curve is None else curve.taken
-                    retried = self._retried.get(row.number, ())
-                    last = self.costs.reported(row.number)
-                    yield record._replace(
-                        steps=steps, origin=origin, retried=retried, reported=last
+                    curve = self.costs.curves.get(row.number)
+                    yield Record(
+                        row.number,
+                        row.params,
+                        None,
+                        "out",
+                        None,
+                        asked_at,
+                        None,
+                        steps=None if curve is None else curve.taken,
+                        origin=self._origin[row.number],
+                        retried=self._retried.get(row.number, ()),
+                        reported=self.costs.reported(row.number),
                     )
                     continue
             yield Record(

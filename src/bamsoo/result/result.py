@@ -1,13 +1,10 @@
 """The result of a search, in the caller's own sense: a scipy OptimizeResult with more in it."""
 
 import dataclasses
-from base64 import b64encode
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial, wraps
-from html import escape
-from io import BytesIO
 from math import inf, isinf, nan
 from typing import TYPE_CHECKING, Any
 
@@ -16,15 +13,14 @@ from numpy.typing import NDArray
 from scipy.optimize import OptimizeResult
 
 from .. import plotting
-from ..base.checks import brief, count, is_finite, readable, shown
+from ..base.checks import brief, is_finite, shown
 from ..base.pareto import growth, hypervolume, reference_of
 from ..base.typing import Array
 from ..base.words import RESULT, no_attribute
 from ..errors import ModelError, SettingsError, ValueTypeError
 from ..model.warp import deviation
-from ..record.ledger import on_the_front
 from ..record.objectives import Objectives
-from ..record.trials import Evaluation, extra_names
+from ..record.trials import Evaluation
 from ..space import Constraints, Space
 from .answers import (
     Active,
@@ -38,25 +34,16 @@ from .answers import (
     what_if,
 )
 from .fits import Fitted
+from .frame import frame_of
 from .gap import Bounds, left_to_gain
 from .measured import Numbers
 from .predictor import Predictor, predictions
 from .ranges import Range, range_of
 from .scene import Scene
+from .view import html_of, text_of
 
 if TYPE_CHECKING:
     import pandas
-
-_OURS = (
-    "trial",
-    "state",
-    "origin",
-    "value",
-    "feasible",
-    "error",
-    "steps",
-)  # columns of a data frame that are not parameters
-_LONGEST = 500  # characters shown of a parameter's value in the text and HTML views
 
 
 @dataclass(frozen=True)
@@ -699,68 +686,7 @@ class Result(OptimizeResult):  # type: ignore[misc]  # scipy comes without types
         "finished", "stopped" (its value is missing), "failed" or "given". With a
         `Fidelity`, ``state`` is "finished" at the top and "cheap" below it.
         """
-        try:
-            import pandas
-        except ImportError:
-            raise SettingsError("to_dataframe needs pandas: pip install pandas") from None
-        told = self._details.evaluations
-        columns: dict[str, Any] = {
-            "trial": pandas.array([e.number for e in told], dtype="Int64"),
-            "state": [e.state for e in told],
-        }
-        columns |= self._parameter_columns()
-        columns |= self._value_columns(columns)
-        if self._details.steps is not None:
-            columns["steps"] = pandas.array([e.steps for e in told], dtype="Int64")
-            columns |= self._last_columns()
-        if self._details.constraints:
-            columns |= {f"constraint:{name}": numbers for name, numbers in self.C.items()}
-            columns["feasible"] = self.feasible
-        for name in extra_names(told):
-            cells = [e.extras.get(name) for e in told]
-            mixed = len({type(each) for each in cells}) > 1 or isinstance(cells[0], str)
-            columns[f"extra:{name}"] = pandas.Series(cells, dtype=object if mixed else None)
-        columns["origin"] = pandas.Series([e.origin for e in told], dtype=object)
-        columns["error"] = pandas.Series([e.error for e in told], dtype=object)
-        return pandas.DataFrame(columns)
-
-    def _last_columns(self) -> dict[str, Any]:
-        """The values after the last step of each evaluation."""
-        numbers = (e.number for e in self._details.evaluations)
-        curves = self.curves
-        rows = [() if number is None else curves.get(number, ()) for number in numbers]
-        last = [np.ravel(row[-1]) if row else None for row in rows]
-        return {
-            f"last:{name}": [nan if each is None else each[j] for each in last]
-            for j, name in enumerate(self.objectives.names)
-        }
-
-    def _parameter_columns(self) -> dict[str, Any]:
-        """The parameters of `to_dataframe`, with missing cells where one does not exist."""
-        import pandas
-
-        space, columns = self._details.space, {}
-        params = [space.columns(space.params(e.x)) for e in self._details.evaluations]
-        for name, parameter in space.parameters.items():
-            everywhere = all(name in each for each in params)
-            values: Any = [each.get(name, pandas.NA) for each in params]
-            if parameter.options is not None:  # keep options as they are, even None
-                values = pandas.Series(values, dtype=object)
-            elif parameter.whole and not everywhere:
-                values = pandas.array(values, dtype="Int64")
-            elif not everywhere:
-                values = [each.get(name, nan) for each in params]
-            columns[f"param:{name}" if name in _OURS else name] = values
-        return columns
-
-    def _value_columns(self, taken: Iterable[str]) -> dict[str, Any]:
-        """The values of `to_dataframe`; with several objectives, also what is on the front."""
-        if not self.objectives.several:
-            return {"value": self.F}
-        names = [objective_column(name, taken) for name in self.objectives.names]
-        front = {(e.number, e.point) for e in self.front}
-        on_it = [(e.number, e.point) in front for e in self._details.evaluations]
-        return {**dict(zip(names, self.F.T, strict=True)), "front": on_it}
+        return frame_of(self)
 
     def plot(self, kind: str = "convergence", ax: Any = None, **options: Any) -> Any:
         """Draw the run with matplotlib and return the axes.
@@ -793,53 +719,11 @@ class Result(OptimizeResult):  # type: ignore[misc]  # scipy comes without types
         return repr(self.fun) if self.tol is None else shown(self.fun, self.tol)
 
     def __repr__(self) -> str:
-        best = "none" if self.params is None else _brief(self.params)
-        front = ""
-        if self.objectives.several and self.front:
-            front = f" front: {on_the_front(self.front)}; a compromise is:\n"
-        return (
-            f"{self.direction}: {self.message}\n"
-            f"{front}"
-            f"   fun: {self.shown_fun}\n"
-            f"params: {best}\n"
-            f"  nfev: {self.nfev}{self.not_counted}{': ' if self.spent else ''}{self.spent}"
-        )
+        return text_of(self)
 
     def _repr_html_(self) -> str:
         """A view for notebooks: the picture of the run, and its best point."""
-        total = f"{count(self.nfev, 'evaluation')}{self.not_counted}"
-        head = f"{self.direction}: {total}; {self.message}"
-        values = self.fun if self.objectives.several and self.success else {"value": self.fun}
-        rows = [*((n, readable(v, 8)) for n, v in values.items()), *((self.params or {}).items())]
-        cells = "".join(
-            f"<tr><th style='text-align:left'>{escape(name)}</th>"
-            f"<td style='text-align:left'>{escape(_brief(value))}</td></tr>"
-            for name, value in rows
-        )
-        best = f"<table>{cells}</table>" if self.success else f"<p>{escape(self.nothing)}</p>"
-        if self.objectives.several and self.success:
-            said = f"{on_the_front(self.front)}; a compromise is"
-            best = f"<p>{said}</p>{best}"
-        spent = f"<p>evaluations: {escape(self.spent)}</p>" if self.spent else ""
-        return f"<div><p>{escape(head)}</p>{best}{spent}{self._picture()}</div>"
-
-    def _picture(self) -> str:
-        """The convergence plot as an embedded image; empty if matplotlib is not installed."""
-        try:
-            from matplotlib.figure import Figure
-        except ImportError:
-            return ""
-        if not self.success:
-            return ""
-        figure, file = Figure(figsize=(6, 3), layout="constrained"), BytesIO()
-        if self.objectives.several:
-            plotting.plot_fronts(figure, self)
-        else:
-            plotting.plot_convergence(figure.subplots(), self)
-        figure.savefig(file, format="png", dpi=100)
-        data = b64encode(file.getvalue()).decode()
-        what = "the front" if self.objectives.several else "best value against evaluations"
-        return f"<img alt='{what}' src='data:image/png;base64,{data}'>"
+        return html_of(self)
 
 
 class Importance(dict[str, float]):
@@ -862,14 +746,3 @@ class Importance(dict[str, float]):
     def of(self, name: str) -> "Importance":
         """The shares of the variance of a measured number, or of one of several objectives."""
         return Importance(self._result, self._result._model_of(name))
-
-
-def objective_column(name: str, taken: Iterable[str]) -> str:
-    """The column of one of several objectives: its name, with a prefix if that is taken."""
-    plain = name not in (*_OURS, "front", *taken) and ":" not in name
-    return name if plain else f"objective:{name}"
-
-
-def _brief(value: Any) -> str:
-    text = value if isinstance(value, str) else readable(value)
-    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"

@@ -265,12 +265,17 @@ def optimize(
         check_function(fun, steps)  # before a file is created
         if space is not None and known is not None:
             space = with_history(space, [known])
-    with (
-        _search(
-            space, direction, chosen, seed, study, budget, constraints, objectives, steps, tol
-        ) as search,
-        _withdrawing(search, study, new),
-    ):
+    settings: dict[str, Any] = {
+        "space": space,
+        "direction": direction,
+        "algorithm": chosen,
+        "seed": seed,
+        "constraints": constraints,
+        "objectives": objectives,
+        "steps": steps,
+        "tol": tol,
+    }
+    with _search(settings, study, budget) as search, _withdrawing(search, study, new):
         check_function(fun, search.steps)
         check_arguments(fun, search.space)
         _check_aims(aims, search)
@@ -340,50 +345,20 @@ def _note_budget(search: Optimizer, budget: int | None) -> None:
 
 
 def _search(
-    space: SpaceLike,
-    direction: str,
-    algorithm: Algorithm,
-    seed: int | None,
-    study: StudyLike,
-    budget: int | None,
-    constraints: Sequence[Any] | None,
-    objectives: ObjectivesLike,
-    steps: int | None,
-    tol: float | None,
+    settings: dict[str, Any], study: StudyLike, budget: int | None
 ) -> AbstractContextManager[Optimizer]:
     """The search or study to drive; a study that the caller has opened is left open."""
     if study is None:
-        chosen = planned(algorithm, budget)
-        made = Optimizer(
-            space,
-            direction,
-            chosen,
-            seed,
-            constraints=constraints,
-            objectives=objectives,
-            steps=steps,
-            tol=tol,
-        )
-        return nullcontext(made)
+        algorithm = planned(settings["algorithm"], budget)
+        return nullcontext(Optimizer(**{**settings, "algorithm": algorithm}))
     from ..study import Study
 
     if isinstance(study, Study):
-        study.check_settings(space, direction, algorithm, seed, constraints, objectives, steps, tol)
+        study.check_settings(**settings)
         return nullcontext(study)
-    if seed is None and _is_new(study):
-        seed = drawn_seed()
-    return Study.open(
-        study,
-        space=space,
-        direction=direction,
-        algorithm=algorithm,
-        seed=seed,
-        budget=budget,
-        constraints=constraints,
-        objectives=objectives,
-        steps=steps,
-        tol=tol,
-    )
+    if settings["seed"] is None and _is_new(study):
+        settings = {**settings, "seed": drawn_seed()}
+    return Study.open(study, **settings, budget=budget)
 
 
 P = ParamSpec("P")

@@ -513,7 +513,7 @@ class Course:
             return None
         last = self._at.get(key_of(estimate.x))
         if last is None:  # all its values were told without being asked for
-            last = self.ledger.evaluation(None, Point.decoded(self._space, estimate.x))
+            last = Evaluation(None, Point.decoded(self._space, estimate.x), (), self._objectives)
         return last._replace(numbers=(self._turn(estimate.mean) + 0.0,))  # no -0.0
 
     def believed(self) -> list[Evaluation]:

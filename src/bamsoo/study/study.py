@@ -212,7 +212,7 @@ class Study(Optimizer):
         """
         seed = given_seed(seed, rng, None)
         given = _settings(
-            space, direction, algorithm, seed, constraints, noise, objectives, steps, tol
+            space, direction, algorithm, seed, constraints, objectives, steps, tol, noise
         )
         made: list[Setup] = []
 
@@ -255,22 +255,9 @@ class Study(Optimizer):
             journal.close()
             raise
 
-    def check_settings(
-        self,
-        space: SpaceLike = None,
-        direction: str | None = None,
-        algorithm: Name | Algorithm | None = None,
-        seed: int | None = None,
-        constraints: Sequence[Any] | None = None,
-        objectives: ObjectivesLike = None,
-        steps: int | None = None,
-        tol: float | None = None,
-    ) -> None:
-        """Raise a StudyError if any of these settings differs from the study's own."""
-        given = _settings(
-            space, direction, algorithm, seed, constraints, None, objectives, steps, tol
-        )
-        _refuse_others(self.path, self.settings, given)
+    def check_settings(self, **given: Any) -> None:
+        """Raise a StudyError if any of these settings, as in `open`, is not the study's own."""
+        _refuse_others(self.path, self.settings, _settings(**given))
 
     def backup(self, path: str | PathLike[str]) -> None:
         """Write a copy of the study in its present state to a new file.
@@ -462,15 +449,15 @@ def _give_again(name: str) -> str:
 
 
 def _settings(
-    space: SpaceLike,
-    direction: str | None,
-    algorithm: Name | Algorithm | None,
-    seed: int | None,
+    space: SpaceLike = None,
+    direction: str | None = None,
+    algorithm: Name | Algorithm | None = None,
+    seed: int | None = None,
     constraints: Sequence[Any] | None = None,
-    noise: float | str | None = None,
     objectives: ObjectivesLike = None,
     steps: int | None = None,
     tol: float | None = None,
+    noise: float | str | None = None,
 ) -> dict[str, Any]:
     """The settings that were given, in the form in which they are stored as JSON.
 
