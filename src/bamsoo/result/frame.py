@@ -7,18 +7,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import SettingsError
+from ..plotting import Run
 from ..record.trials import extra_names
 
 if TYPE_CHECKING:
     import pandas
 
-    from .result import Result
-
 _OURS = ("trial", "state", "origin", "value", "feasible", "error", "steps")
 """Columns that are not parameters."""
 
 
-def frame_of(result: "Result") -> "pandas.DataFrame":
+def frame_of(result: Run) -> "pandas.DataFrame":
     """Every evaluation as a row; see `Result.to_dataframe`."""
     try:
         import pandas
@@ -46,7 +45,7 @@ def frame_of(result: "Result") -> "pandas.DataFrame":
     return pandas.DataFrame(columns)
 
 
-def _parameter_columns(result: "Result") -> dict[str, Any]:
+def _parameter_columns(result: Run) -> dict[str, Any]:
     """The parameters, with missing cells where one does not exist."""
     import pandas
 
@@ -65,7 +64,7 @@ def _parameter_columns(result: "Result") -> dict[str, Any]:
     return columns
 
 
-def _value_columns(result: "Result", taken: Iterable[str]) -> dict[str, Any]:
+def _value_columns(result: Run, taken: Iterable[str]) -> dict[str, Any]:
     """The values; with several objectives, also what is on the front."""
     if not result.objectives.several:
         return {"value": result.F}
@@ -79,7 +78,7 @@ def _value_columns(result: "Result", taken: Iterable[str]) -> dict[str, Any]:
     return {**dict(zip(names, result.F.T, strict=True)), "front": on_it}
 
 
-def _last_columns(result: "Result") -> dict[str, Any]:
+def _last_columns(result: Run) -> dict[str, Any]:
     """The values after the last step of each evaluation."""
     curves = result.curves
     rows = [() if e.number is None else curves.get(e.number, ()) for e in result.evaluations]

@@ -3,19 +3,17 @@
 from base64 import b64encode
 from html import escape
 from io import BytesIO
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from .. import plotting
 from ..base.checks import count, readable
+from ..plotting import Run
 from ..record.ledger import on_the_front
-
-if TYPE_CHECKING:
-    from .result import Result
 
 _LONGEST = 500  # characters shown of a parameter's value
 
 
-def text_of(result: "Result") -> str:
+def text_of(result: Run) -> str:
     """How the run has ended, and its best point, in a few lines."""
     best = "none" if result.params is None else _brief(result.params)
     front = ""
@@ -30,7 +28,7 @@ def text_of(result: "Result") -> str:
     )
 
 
-def html_of(result: "Result") -> str:
+def html_of(result: Run) -> str:
     """The same with a picture of the run."""
     total = f"{count(result.nfev, 'evaluation')}{result.not_counted}"
     head = f"{result.direction}: {total}; {result.message}"
@@ -49,7 +47,7 @@ def html_of(result: "Result") -> str:
     return f"<div><p>{escape(head)}</p>{best}{spent}{_picture(result)}</div>"
 
 
-def _picture(result: "Result") -> str:
+def _picture(result: Run) -> str:
     """The convergence plot as an embedded image; empty if matplotlib is not installed."""
     try:
         from matplotlib.figure import Figure
