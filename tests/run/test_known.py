@@ -444,3 +444,65 @@ def test_the_steps_of_finished_and_failed_evaluations_come_along(tmp_path):
     r = bamsoo.minimize(train, {"x": (0, 3)}, 1, study=three, known=two, **options)
     given = {e.params["x"]: e.curve for e in r.evaluations if e.number is None}
     assert all(repr(given[x]) == repr(curve) for x, curve in whole.items())  # some are nan
+
+
+def test_a_list_of_pairs_that_say_more_than_the_space_is_refused_by_name():
+    known = [({"a": 0.1, "site": "Ulm"}, 1.0)]
+    with pytest.raises(SettingsError, match=r"also say 'site'.* give ignore=\['site'\]"):
+        given(known, {"a": (0, 1)})
+    _, told = given(known, {"a": (0, 1)}, ignore=["site"])
+    assert told == [({"a": 0.1}, 1.0)]
+
+
+def test_the_named_index_of_a_data_frame_is_a_column():
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"a": [0.1, 0.2], "site": ["Ulm", "Bonn"], "value": [1.0, 2.0]})
+    with pytest.raises(SettingsError, match="also say 'site'"):
+        given(frame.set_index("site"), {"a": (0, 1)})
+    _, told = given(frame.set_index(["site", "a"]), {"a": (0, 1)}, ignore="site")
+    assert told == [({"a": 0.1}, 1.0), ({"a": 0.2}, 2.0)]
+
+
+@pytest.mark.parametrize("name", ["duration", "steps", "seconds", "number", "trial", "state"])
+def test_columns_of_our_tables_may_be_parameters_in_those_of_others(name):
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"a": [0.1, 0.2], name: [1.0, 2.0], "value": [1.0, 2.0]})
+    with pytest.raises(SettingsError, match=f"also say '{name}'"):
+        given(frame, {"a": (0, 1)})
+    _, told = given(frame, {"a": (0, 1), name: (0, 3)})
+    assert [point[name] for point, _ in told] == [1.0, 2.0]
+
+
+def test_what_an_option_opens_may_be_filled():
+    pandas = pytest.importorskip("pandas")
+    known = pandas.DataFrame({"a": [0.1], "value": [1.0]})
+    space = {"a": (0, 1), "m": Choice({"x": {"y": (0, 1)}, "z": None})}
+    _, told = given(known, space, fill={"m": "x", "y": 0.2})
+    assert told == [({"a": 0.1, "m": "x", "y": 0.2}, 1.0)]
+    with pytest.raises(SettingsError, match=r"has no (column|parameter) 'y'.* fill={'y': value}"):
+        given(known, space, fill={"m": "x"})
+    with pytest.raises(SettingsError, match="fill: m: expected one of"):
+        given(known, space, fill={"m": "w"})
+
+
+@pytest.mark.parametrize("kind", ["one", "several", "fit"])
+def test_the_message_says_if_values_of_one_point_contradict_each_other(kind):
+    if kind == "fit":
+        known = [({"a": 0.5}, [1.0, 2.0]), ({"a": 0.5}, [1.0, 3.0]), ({"a": 0.6}, [0.0, 0.0])]
+        r = bamsoo.least_squares(lambda a: [a, a], {"a": (0, 1)}, 2, known=known)
+    elif kind == "several":
+        known = [({"a": 0.5}, (5.0, 1.0)), ({"a": 0.5}, (10.0, 1.0)), ({"a": 0.6}, (0.0, 0.0))]
+        r = bamsoo.minimize(lambda a: (a, a), {"a": (0, 1)}, 2, known=known, objectives=["p", "q"])
+    else:
+        known = [({"a": 0.5}, 5.0), ({"a": 0.5}, 10.0), ({"a": 0.6}, 0.0)]
+        r = bamsoo.minimize(lambda a: a, {"a": (0, 1)}, 2, known=known)
+    assert "known evaluations of one point have the values 5 and 10" in r.message
+
+
+def test_a_table_has_each_point_of_a_front_once():
+    pytest.importorskip("pandas")
+    known = [({"a": 0.5}, v) for v in [(0.8, 0.8), (0.5, 0.5), (0.5, 0.5), (0.6, 0.4)]]
+    r = bamsoo.minimize(lambda a: (a, 1 - a), {"a": (0, 1)}, 3, known=known, objectives=["p", "q"])
+    on_front = r.to_dataframe()["front"].tolist()
+    assert on_front[:4] == [False, True, False, False]
+    assert sum(on_front) == len(r.front)

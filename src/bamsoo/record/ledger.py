@@ -412,6 +412,21 @@ def front_of(evaluations: list[Evaluation]) -> list[Evaluation]:
     return [evaluations[i] for i in order.tolist()]
 
 
+def rows_of(front: list[Evaluation], evaluations: list[Evaluation]) -> set[int]:
+    """The places in a list of evaluations of those on a front, one for each point.
+
+    Under noise, the values on the front are estimates, and the place is that of the first of them.
+    """
+    places: dict[tuple[object, ...], int] = {}
+    for i, each in enumerate(evaluations):
+        places.setdefault((each.number, each.point), i)
+        places.setdefault((each.number, each.point, each.numbers), i)
+    return {
+        places.get((each.number, each.point, each.numbers), places[each.number, each.point])
+        for each in front
+    }
+
+
 def on_the_front(front: list[Evaluation]) -> str:
     """How many points are on a front, in words; points with equal values count once."""
     different = len({each.numbers for each in front})

@@ -269,7 +269,7 @@ def _about(study: Shown, aims: Sequence[str]) -> dict[tuple[str, str], str]:
         measured = zip(study.constraints.measured, best.measured, strict=False)
         found |= {("measured", f"{n} (measured)"): v for n, v in measured}
     if study.objectives.several:
-        found["value", "points on the front"] = len(study.front)
+        found["value", "points on the front"] = len({e.numbers for e in study.front})
     counts = (
         len(own),
         sum(t.number is None for t in trials),

@@ -8,6 +8,7 @@ import numpy as np
 
 from ..errors import SettingsError
 from ..plotting import Run
+from ..record.ledger import rows_of
 from ..record.trials import extra_names
 
 if TYPE_CHECKING:
@@ -73,8 +74,8 @@ def _value_columns(result: Run, taken: Iterable[str]) -> dict[str, Any]:
         f"objective:{name}" if name in taken or ":" in name else name
         for name in result.objectives.names
     ]
-    front = {(e.number, e.point) for e in result.front}
-    on_it = [(e.number, e.point) in front for e in result.evaluations]
+    front = rows_of(result.front, result.evaluations)
+    on_it = [i in front for i in range(len(result.evaluations))]
     return {**dict(zip(names, result.F.T, strict=True)), "front": on_it}
 
 

@@ -68,24 +68,26 @@ class Earlier(NamedTuple):
         """The note, and whether values contradict each other that the search takes to be exact."""
         parts = [self.note] if self.note else []
         exact = search.algorithm.noise == 0.0 and not search.algorithm.repeats
-        if exact and not search.objectives.several and (pair := self._differing(search.space)):
+        if exact and (pair := self._differing(search)):
             parts.append(
                 f"known evaluations of one point have the values {pair[0]:.6g} and {pair[1]:.6g}; "
                 'if values are noisy, give noise="learn"'
             )
         return "; ".join(parts)
 
-    def _differing(self, space: Space) -> tuple[float, float] | None:
-        """Two values of one point that differ by more than rounding may do; None without."""
-        numbers = [k for k in self.known if k.value is not None and not isinstance(k.value, tuple)]
-        values = [(Point.given(space, k.point), k) for k in numbers]
-        spread = deviation(np.array([k.value for _, k in values])) if values else 0.0
-        first: dict[Point, float] = {}
-        for at, each in values:
-            if each.variance is None and abs(first.setdefault(at, each.value) - each.value) > (
-                SAME * spread
-            ):
-                return first[at], each.value
+    def _differing(self, search: Optimizer) -> tuple[float, float] | None:
+        """Two values of one point that differ by more than rounding may do; None without.
+
+        With several objectives they are of one of them, and in a fit they are sums of squares.
+        """
+        told = [(each, search.objectives.told(each.value)[0]) for each in self.known]
+        told = [(each, numbers) for each, numbers in told if numbers]
+        points = [Point.given(search.space, each.point) for each, _ in told]
+        for column in zip(*(numbers for _, numbers in told), strict=True):
+            most, first = SAME * deviation(np.array(column)), dict[Point, float]()
+            for at, (each, _), value in zip(points, told, column, strict=True):
+                if each.variance is None and abs(first.setdefault(at, value) - value) > most:
+                    return first[at], value
         return None
 
     @property
@@ -152,7 +154,10 @@ class Terms:
         wrong: list[str] = []
         for kind in kinds:
             try:
-                Space({"": (0.0, 1.0), name: kind}).point({"": 0.5, name: value})
+                if kind.options is not None:  # what an option opens may be filled, too
+                    kind.number_of(name, value)
+                else:
+                    Space({"": (0.0, 1.0), name: kind}).point({"": 0.5, name: value})
             except SpaceError as error:
                 wrong.append(str(error))
         if len(wrong) == len(kinds):

@@ -29,14 +29,15 @@ FORM = (
 UNFINISHED = {"out", "stopped", "RUNNING", "WAITING", "PRUNED"}
 """States of rows that hold no final value: of bamsoo's own tables, and of Optuna's."""
 
-RESULTS = {
-    *("trial", "state", "origin", "front", "value", "variance", "feasible", "error", "steps"),
-    *("asked_at", "told_at", "seconds"),
-    *("number", "datetime_start", "datetime_complete", "duration"),
-    "",
-}
-"""The columns of bamsoo's own tables and of Optuna's that are no parameters. One without a name is
-the index of a data frame."""
+RESULTS = {"value", "variance", "error", ""}
+"""The columns of any table that are no parameters. One without a name is a data frame's index."""
+
+TABLES = (
+    {"trial", "state", "origin", "front", "feasible", "steps", "asked_at", "told_at", "seconds"},
+    {"number", "state", "datetime_start", "datetime_complete", "duration"},
+)
+"""More such columns, in bamsoo's own tables and in Optuna's, which have the first two. In any other
+table, a column called `duration` or `steps` may be what the values depend on."""
 
 RESULT = ("constraint:", "extra:", "objective:", "last:", "values_", "user_attrs_", "system_attrs_",
           "Unnamed: ")  # fmt: skip
@@ -86,6 +87,8 @@ def _from_pairs(
         said, beside = separated(value)
         if isinstance(point, Mapping):
             point, _ = terms.completed(point)
+            more = {name: v for name, v in point.items() if name not in terms.names}
+            terms.refuse_more("known", more)
         values, vector = objectives.told(said)
         yield EarlierValue(terms.space.point(point), vector or _plain(values), beside)
 
@@ -245,6 +248,8 @@ def as_table(
 ) -> tuple[list[Any], Iterable[tuple[str, dict[str, Any]]]] | None:
     """The columns and the rows of a data frame of any library; None if it is no data frame."""
     if hasattr(frame, "itertuples") and hasattr(frame, "columns"):  # pandas and those like it
+        named = any(each is not None for each in getattr(frame.index, "names", ()))
+        frame = frame.reset_index() if named else frame  # it says as much as a column
         return list(frame.columns), _pandas_rows(frame)
     if hasattr(frame, "iter_rows") and hasattr(frame, "columns"):  # polars
         return list(frame.columns), _numbered(frame.iter_rows(named=True))
@@ -334,14 +339,16 @@ class EarlierTable:
         objectives: Objectives,
         terms: Terms,
     ) -> None:
-        space = constraints.space
+        space, names = constraints.space, {*map(str, found)}
+        kinds = [each for each in TABLES if {"state", *each & {"trial", "number"}} <= names]
+        results = RESULTS.union(*kinds)
         self._limits, self._terms, self._cells = constraints.measured, terms, Cells(space)
         self._of = _columns_of_parameters(space, source, found, terms)
         self._aims = [value]
         if objectives.named:
             usual = None if objectives.several else value
             self._aims = [_aim_column(name, found, space, usual) for name in objectives.names]
-        taken = self._of.values()
+        taken = {*self._of.values(), *results}
         self._limit_columns = {name: _limit_column(name, found, taken) for name in self._limits}
         used = (*self._aims, *self._limit_columns.values(), *self._of.values())
         _check_each_once(source, found, used)
@@ -353,13 +360,13 @@ class EarlierTable:
         }
         if "value" in found and "value" not in used:  # of an objective that this run does not have
             self._extras["value"] = "value"
-        results = {*used, *RESULTS, *terms.ignore}
+        results |= {*used, *terms.ignore}
         self._others = [
             name for name in map(str, found) if name not in results and not name.startswith(RESULT)
         ]
         self._fidelities = {s.name for s in space.slots if s.parameter.fidelity is not None}
-        self.state = "" if "state" in self._of.values() else "state"
-        """The column of states; one that is a parameter's is not ours."""
+        self.state = "state" if kinds and "state" not in self._of.values() else ""
+        """The column of states; one of another kind of table, or of a parameter, is not ours."""
 
     def read(self, row: Mapping[str, Any]) -> ReadRow:
         """The evaluation in a row."""
@@ -399,7 +406,7 @@ def _aim_column(name: str, found: Sequence[Any], space: Space, usual: str | None
 
 def _limit_column(name: str, found: Sequence[Any], taken: Collection[str]) -> str:
     """The column of a measured constraint, or of a number that was recorded under its name."""
-    plain = [name] if name not in {*taken, *RESULTS} else []
+    plain = [name] if name not in taken else []
     ways = (limit_column(name), extra_column(name), *plain)
     return next((each for each in ways if each in found), ways[0])
 
