@@ -4,7 +4,7 @@ import json
 import shlex
 import sys
 import tomllib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from importlib import import_module
@@ -21,7 +21,7 @@ from ..errors import SettingsError, StudyError, WorkerError
 from ..record.ledger import on_the_front
 from ..record.objectives import Objectives
 from ..result.result import Result
-from ..run.command import Command
+from ..run.command import KEPT, Command
 from ..run.earlier import Earlier, Terms
 from ..run.evaluation import ResidualFunction
 from ..run.history import with_history
@@ -29,7 +29,7 @@ from ..run.known import as_known
 from ..run.loop import Ending, Rules, drive, whole_budget
 from ..run.outage import PATIENCE
 from ..run.pool import Workers, check_workers
-from ..run.program import Program, end_all
+from ..run.program import end_all
 from ..run.residuals import minus
 from ..run.threads import fair_share
 from ..search.optimizer import Optimizer
@@ -42,7 +42,7 @@ from .options import visible
 from .progress import Interrupt, Progress
 from .settings import KEYS, NOTED, Plan, option_of
 from .table import as_python
-from .target import GivenTarget, Places, callable_of, default_space
+from .target import GivenTarget, callable_of, default_space
 from .trust import mark
 
 NO_BUDGET = (
@@ -280,64 +280,91 @@ def function_of(
     plan: Plan, constraints: Constraints, objectives: Objectives, steps: int | None
 ) -> Callable[..., Any]:
     """What the workers call: a function of Python, or a program with its template and places."""
-    program = "command" in plan.target
-    if plan.trial_timeout is not None and not program and plan.workers is None:
+    if "command" in plan.target:
+        return _program(plan, constraints, objectives.names if objectives.named else (), steps)
+    if plan.trial_timeout is not None and plan.workers is None:
         raise SettingsError(
             "--trial-timeout needs --workers for a Python function, so that it is evaluated in "
             "processes that can be ended"
         )
-    space = constraints.space
-    names = list(dict.fromkeys(slot.name for slot in space.slots)) if space.named else []
-    how = Program(
-        None,
-        timeout=plan.trial_timeout if program else None,
-        key=plan.value if program or not plan.given else None,
-        threads=None if plan.workers is None or plan.scheduler else fair_share(plan.workers),
-        measured=constraints.measured,
-        record=plan.record or (),
-        objectives=objectives.names if objectives.named else (),
-        stepwise=steps is not None,
-        residuals=plan.residuals,
-        data=plan.data,
-    )
-    places = Places(plan.template or (), plan.workdir, plan.files or (), plan.keep, plan.output)
-    fun = callable_of(plan.target, names, plan.directory, how, places)
-    if objectives.squares is None or program:
+    for name in PROGRAM:
+        if getattr(plan, name) and not (name == "value" and plan.given):
+            way = ", and cannot be used for a function"
+            if name == "record":
+                way = "; a function returns (value, {name: ...}) instead"
+            raise SettingsError(f"{option_of(name)} needs a command after --{way}")
+    fun = callable_of(plan.target, plan.directory)
+    if objectives.squares is None:
         return fun
     return ResidualFunction(fun if plan.data is None else minus(fun, plan.data))
 
 
-def _optimizer(plan: Plan, space: Any) -> Optimizer:
-    settings: dict[str, Any] = {
+def _program(
+    plan: Plan, constraints: Constraints, objectives: Sequence[str], steps: int | None
+) -> Command:
+    """The program of a plan, which uses just the parameters of the space."""
+    if plan.value is not None and objectives:
+        raise SettingsError(
+            "--value names the field of a single value; with --objective, the command prints "
+            "`NAME: NUMBER` for each objective"
+        )
+    if steps is not None and plan.value is None and (constraints.measured or plan.record):
+        raise SettingsError(
+            "with --steps, what a command prints besides its value must be in the same line; "
+            "print a JSON object after each step, and name its field with --value"
+        )
+    if not Path(plan.directory).is_dir():
+        raise SettingsError(
+            f"{plan.directory}: the directory in which the command ran does not exist"
+        )
+    command = Command(
+        plan.target["command"],
+        template=plan.template or (),
+        workdir=plan.workdir,
+        files=plan.files or (),
+        keep=plan.keep or KEPT,
+        output=plan.output,
+        value=plan.value,
+        residuals=plan.residuals,
+        objectives=objectives,
+        measured=constraints.measured,
+        record=plan.record or (),
+        timeout=plan.trial_timeout,
+        steps=steps is not None,
+        directory=plan.directory,
+    )
+    threads = None if plan.workers is None or plan.scheduler else fair_share(plan.workers)
+    command.how = command.how._replace(threads=threads, data=plan.data)
+    space = constraints.space
+    command.check(list(dict.fromkeys(slot.name for slot in space.slots)) if space.named else [])
+    return command
+
+
+def _settings(plan: Plan, space: Any) -> dict[str, Any]:
+    """The settings of a search that a plan has; None for those of its study, or the default."""
+    return {
+        "space": space,
         "direction": plan.direction,
-        "algorithm": planned(resolve(plan.search or ALGORITHM), plan.budget),
+        "algorithm": plan.search,
         "seed": plan.seed,
         "constraints": plan.limits,
         "objectives": plan.aims,
         "steps": plan.steps,
         "tol": plan.tol,
     }
-    return Optimizer(
-        space, **{name: value for name, value in settings.items() if value is not None}
-    )
+
+
+def _optimizer(plan: Plan, space: Any) -> Optimizer:
+    settings = {name: each for name, each in _settings(plan, space).items() if each is not None}
+    settings["algorithm"] = planned(resolve(plan.search or ALGORITHM), plan.budget)
+    return Optimizer(**settings)
 
 
 def _open(plan: Plan, space: Any) -> Study:
     assert plan.study is not None
     try:
-        study = Study.open(
-            plan.study,
-            space=space,
-            direction=plan.direction,
-            algorithm=plan.search,
-            seed=plan.seed,
-            budget=plan.budget,
-            constraints=plan.limits,
-            objectives=plan.aims,
-            steps=plan.steps,
-            tol=plan.tol,
-            replay=plan.replay,
-        )
+        settings = _settings(plan, space)
+        study = Study.open(plan.study, **settings, budget=plan.budget, replay=plan.replay)
     except OtherSettingsError as error:
         words = [error.command, *_options_of_program(plan)]
         if len(words) == 1 or not error.command:
