@@ -3,14 +3,38 @@
 import asyncio
 import re
 from functools import partial, wraps
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from scipy import stats
 
 import bamsoo
 from bamsoo.errors import CallError, SettingsError, SpaceError, ValueTypeError
 
 LINE = [(0.0, 1.0)]
+
+
+class FloatDistribution(SimpleNamespace):
+    """As in Optuna."""
+
+
+class IntDistribution(SimpleNamespace):
+    """As in Optuna."""
+
+
+class CategoricalDistribution(SimpleNamespace):
+    """As in Optuna."""
+
+
+class UniformFloat(SimpleNamespace):
+    """As in ConfigSpace."""
+
+
+class Frame(SimpleNamespace):
+    """What tells a data frame from a list."""
+
+    columns = ()
 
 
 def square(x):
@@ -35,6 +59,7 @@ def square(x):
         ({"sampler": None}, r"did you mean algorithm\?"),
         ({"verbose": 1}, "did you mean progress=True"),
         ({"acq_func": "EI"}, "and needs none: the search has no acquisition function"),
+        ({"tolerance": 1e-3}, r"did you mean tol, the smallest gain"),
         ({"qqq": 1}, "it takes fun, space, budget, algorithm"),
     ],
 )
@@ -42,6 +67,19 @@ def square(x):
 def test_an_unknown_argument_is_named_and_the_right_one_too(name, given, meant):
     with pytest.raises(CallError, match=rf"^{name} has no argument '{next(iter(given))}'.*{meant}"):
         getattr(bamsoo, name)(square, LINE, 5, **given)
+
+
+@pytest.mark.parametrize("name", ["objectives", "steps"])
+def test_a_fit_says_why_it_lacks_an_argument(name):
+    with pytest.raises(CallError, match=rf"least_squares has no argument '{name}', and needs none"):
+        bamsoo.least_squares(square, LINE, 5, **{name: 3})
+
+
+@pytest.mark.parametrize("call", ["to_dicts", "to_pylist", "to_dict('records')"])
+def test_points_in_a_data_frame_are_asked_for_as_dicts(call):
+    frame = Frame(**{call: None})
+    with pytest.raises(SpaceError, match=re.escape(f"give its rows as dicts: frame.{call}")):
+        bamsoo.Optimizer({"x": (0, 1)}).enqueue(frame)
 
 
 def test_what_is_missing_is_explained():
@@ -53,7 +91,9 @@ def test_what_is_missing_is_explained():
         bamsoo.minimize(square, LINE, 5, "soo")
 
 
-@pytest.mark.parametrize("options", [["a", "b"], ["a", "b", "c"], ("a", "b", "c"), [1, "b"]])
+@pytest.mark.parametrize(
+    "options", [["a", "b"], ("a", "b"), ["a", "b", "c"], ("a", "b", "c"), [1, "b"]]
+)
 def test_a_list_of_options_suggests_choice(options):
     with pytest.raises(SpaceError, match=r"x: expected .*; for options, give Choice\("):
         bamsoo.Optimizer({"x": options})
@@ -68,6 +108,25 @@ def test_a_list_of_options_suggests_choice(options):
     ],
 )
 def test_a_range_as_in_scikit_optimize_is_written_out(given, ours):
+    with pytest.raises(SpaceError, match=f"; write {re.escape(ours)}$"):
+        bamsoo.Optimizer({"x": given})
+
+
+@pytest.mark.parametrize(
+    ("given", "ours"),
+    [
+        (range(1, 10), "Int(1, 9)"),
+        (range(0, 10, 5), "Choice([0, 5])"),
+        (stats.uniform(2, 3), "Real(2.0, 5.0)"),
+        (stats.loguniform(1e-3, 1), "Real(0.001, 1.0, log=True)"),
+        (stats.randint(1, 10), "Int(1, 9)"),
+        (FloatDistribution(low=1e-3, high=1, log=True), "Real(0.001, 1.0, log=True)"),
+        (IntDistribution(low=1, high=9, log=False), "Int(1, 9)"),
+        (UniformFloat(lower=0, upper=2), "Real(0.0, 2.0)"),
+        (CategoricalDistribution(choices=("a", "b")), "Choice(['a', 'b'])"),
+    ],
+)
+def test_a_range_of_another_library_is_written_out(given, ours):
     with pytest.raises(SpaceError, match=f"; write {re.escape(ours)}$"):
         bamsoo.Optimizer({"x": given})
 

@@ -15,10 +15,13 @@ MEANT = {
             "maxiter",
             "maxfev",
             "maxfun",
+            "max_nfev",
         ),
         "budget, the largest number of evaluations",
     ),
-    **dict.fromkeys(("n_jobs", "num_workers", "max_workers", "parallel"), "workers"),
+    **dict.fromkeys(
+        ("n_jobs", "num_workers", "max_workers", "parallel", "parallelism", "n_parallel"), "workers"
+    ),
     **dict.fromkeys(("random_state", "random_seed", "rstate"), "seed"),
     **dict.fromkeys(("bounds", "dimensions", "search_space", "params", "parameters"), "space"),
     **dict.fromkeys(("func", "f", "objective"), "fun"),
@@ -26,7 +29,7 @@ MEANT = {
     **dict.fromkeys(("sampler", "method", "algo", "optimizer"), "algorithm"),
     **dict.fromkeys(("points_to_evaluate", "initial_guess"), "x0"),
     **dict.fromkeys(
-        ("storage", "study_name", "load_if_exists"),
+        ("storage", "study_name", "load_if_exists", "checkpoint", "resume"),
         'study, the path of a file, such as "run.db"; one that exists is continued',
     ),
     **dict.fromkeys(
@@ -35,9 +38,13 @@ MEANT = {
     ),
     **dict.fromkeys(("y0", "trials"), "known, a list of (point, value)"),
     "direction": "bamsoo.minimize or bamsoo.maximize, which have no direction",
-    "maximize": "bamsoo.maximize",
+    **dict.fromkeys(("maximize", "maximise"), "bamsoo.maximize"),
+    **dict.fromkeys(
+        ("tolerance", "ftol", "xtol", "gtol", "atol"), "tol, the smallest gain that matters"
+    ),
+    **dict.fromkeys(("max_time", "time_limit", "walltime", "max_seconds"), "timeout"),
     "callbacks": "callback",
-    "max_time": "timeout",
+    "early_stopping": "stop=bamsoo.Stalled(20), which ends a run without gains",
     "catch": 'on_error="fail", with which an exception fails its evaluation alone',
     "pruner": "steps, with which evaluations that cannot win are stopped",
     "scheduler": "steps, with which evaluations that cannot win are stopped",
@@ -64,10 +71,17 @@ NEEDLESS = {
         "the search has no acquisition function to choose",
     ),
     **dict.fromkeys(("popsize", "mutation", "recombination"), "the search has no population"),
+    **dict.fromkeys(("jac", "hess", "diff_step", "x_scale"), "the search uses values alone"),
     "gc_after_trial": "nothing is collected between trials",
     "options": "an algorithm with settings is an object, such as algorithm=BaMSOO(eta=0.1)",
 }
 """Arguments of other libraries that have no equivalent, with the reason."""
+
+FIT = {
+    "objectives": "the sum of squares is the one objective of a fit",
+    "steps": "the value of a fit is known when all residuals are",
+}
+"""Arguments of `minimize` that `least_squares` does not have, with the reason."""
 
 PACKAGE = {
     **dict.fromkeys(
@@ -77,7 +91,11 @@ PACKAGE = {
     **dict.fromkeys(("Float", "Uniform", "LogUniform", "FloatDistribution"), "Real"),
     **dict.fromkeys(("Integer", "IntDistribution", "RandInt"), "Int"),
     **dict.fromkeys(("Categorical", "CategoricalDistribution", "OneOf", "Bool"), "Choice"),
-    **dict.fromkeys(("fmin", "gp_minimize", "optimize", "differential_evolution"), "minimize"),
+    **dict.fromkeys(
+        ("fmin", "gp_minimize", "optimize", "differential_evolution", "direct", "dual_annealing"),
+        "minimize",
+    ),
+    "curve_fit": "least_squares",
     "BayesianOptimization": "minimize, or Optimizer to ask and tell",
     **dict.fromkeys(("BaMSOOSampler", "BamsooSampler"), "bamsoo.integrations.optuna.BaMSOOSampler"),
     **dict.fromkeys(
@@ -89,8 +107,12 @@ PACKAGE = {
 """Names of other libraries."""
 
 RESULT = {
-    **dict.fromkeys(("best_params", "best_params_", "best_parameters", "best_x"), "params"),
-    **dict.fromkeys(("best_value", "best_score_", "best_values", "best_f"), "fun"),
+    **dict.fromkeys(
+        ("best_params", "best_params_", "best_parameters", "best_x", "best_point"), "params"
+    ),
+    **dict.fromkeys(
+        ("best_value", "best_score_", "best_values", "best_f", "best_fun", "best_loss"), "fun"
+    ),
     **dict.fromkeys(("trials", "get_trials", "history"), "evaluations"),
     "best_trial": "params and fun, the best point and its value",
     "best_trials": "front",

@@ -7,7 +7,7 @@ from functools import partial
 from inspect import Parameter, Signature, signature, unwrap
 from typing import Any
 
-from ..base.words import MEANT, NEEDLESS
+from ..base.words import FIT, MEANT, NEEDLESS
 from ..errors import CallError
 from ..space import Space
 
@@ -24,9 +24,10 @@ def check_call(name: str, signature: Signature, args: tuple[object, ...], given:
     known = signature.parameters
     for each in given:
         if each not in known:
-            if each in NEEDLESS:
+            needless = {**NEEDLESS, **FIT} if name == "least_squares" else NEEDLESS
+            if each in needless:
                 raise CallError(
-                    f"{name} has no argument {each!r}, and needs none: {NEEDLESS[each]}"
+                    f"{name} has no argument {each!r}, and needs none: {needless[each]}"
                 )
             meant = MEANT.get(each)
             close = [] if meant else get_close_matches(each, known, 1)

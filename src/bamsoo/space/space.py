@@ -404,15 +404,18 @@ class Space:
         """Check one point or a sequence of points, and return each as an array of values."""
         if isinstance(given, Mapping):
             return [self.point(given)]
+        if hasattr(given, "columns") or hasattr(given, "column_names"):
+            methods = ("to_dicts", "to_pylist")  # polars, pyarrow
+            method = next((each for each in methods if hasattr(given, each)), None)
+            call = f"{method}()" if method else "to_dict('records')"
+            raise SpaceError(
+                "expected a point or a list of points, got a data frame; give its rows as dicts: "
+                f"frame.{call}"
+            )
         if isinstance(given, str) or not hasattr(given, "__iter__"):
             raise SpaceError(
                 f"expected a point ({'a dict' if self.named else f'{self.dim} numbers'}) or a list "
                 f"of points, got {brief(given)}"
-            )
-        if hasattr(given, "columns") or hasattr(given, "column_names"):
-            raise SpaceError(
-                "expected a point or a list of points, got a data frame; give its rows as dicts, "
-                "such as frame.to_dict('records') of pandas"
             )
         several = list(given)
         if several and not any(isinstance(each, Mapping) or np.ndim(each) for each in several):

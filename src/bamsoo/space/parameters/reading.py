@@ -53,16 +53,35 @@ def _are_numbers(given: Iterable[Any]) -> bool:
     return all(isinstance(each, (int, float, np.number)) for each in given)
 
 
-def _as_in_skopt(given: Any) -> str:
-    """What to write for a range with its distribution, such as (1e-3, 10, "log-uniform")."""
-    if not (isinstance(given, (list, tuple)) and len(given) == 3 and _are_numbers(given[:2])):
-        return ""
-    low, high, prior = given
-    if prior not in ("log-uniform", "uniform", "log", "linear"):
-        return ""
-    kind = "Int" if isinstance(low, int) and isinstance(high, int) else "Real"
-    log = ", log=True" if prior in ("log-uniform", "log") else ""
-    return f"; write {kind}({low!r}, {high!r}{log})"
+def _as_elsewhere(given: Any) -> str:
+    """What to write for a range as other libraries give it, such as (1e-3, 10, "log-uniform")."""
+    if isinstance(given, range) and len(given) > 1:
+        whole = abs(given.step) == 1
+        return f"Int({min(given)}, {max(given)})" if whole else f"Choice({brief(list(given))})"
+    if isinstance(given, (list, tuple)) and len(given) == 3 and _are_numbers(given[:2]):
+        low, high, prior = given
+        if prior in ("log-uniform", "uniform", "log", "linear"):
+            whole = isinstance(low, int) and isinstance(high, int)
+            return _written(low, high, whole, prior.startswith("log"))
+    kind = type(given).__name__
+    if callable(getattr(given, "support", None)):  # scipy.stats
+        (low, high), kind = given.support(), getattr(getattr(given, "dist", None), "name", "")
+        return _written(low, high, kind == "randint", kind in ("loguniform", "reciprocal"))
+    low, high = (
+        next((getattr(given, each) for each in names if hasattr(given, each)), None)
+        for names in (("low", "lower"), ("high", "upper"))
+    )
+    if is_finite(low) and is_finite(high):  # Optuna, scikit-optimize, ConfigSpace
+        log = getattr(given, "log", False) is True or getattr(given, "prior", "") == "log-uniform"
+        return _written(low, high, "Int" in kind, log)
+    options = getattr(given, "choices", None) or getattr(given, "categories", None)
+    return f"Choice({brief(list(options))})" if isinstance(options, (list, tuple)) else ""
+
+
+def _written(low: Any, high: Any, whole: bool, log: bool) -> str:
+    """A range as it is written here."""
+    kind, cast = ("Int", int) if whole else ("Real", float)
+    return f"{kind}({cast(low)}, {cast(high)}{', log=True' if log else ''})"
 
 
 def as_parameter(name: str, parameter: Any) -> Parameter:
@@ -71,10 +90,10 @@ def as_parameter(name: str, parameter: Any) -> Parameter:
         return parameter
     try:
         # These could be unpacked into two items as well, but they are not a (low, high) pair.
-        if isinstance(parameter, (str, bytes, Mapping, Set)):
+        if isinstance(parameter, (str, bytes, range, Mapping, Set)):
             raise TypeError
         low, high = parameter
-        if isinstance(parameter, list) and not _are_numbers(parameter):
+        if isinstance(low, str) or (isinstance(parameter, list) and not _are_numbers(parameter)):
             raise TypeError
     except (TypeError, ValueError):
         options = isinstance(parameter, (list, tuple, Set)) and len(parameter) > 0
@@ -83,7 +102,8 @@ def as_parameter(name: str, parameter: Any) -> Parameter:
             hint = (
                 "; in a space with names, a plain value is a fixed parameter: {'a': (0, 1), 'b': 2}"
             )
-        hint = _as_in_skopt(parameter) or hint
+        if ours := _as_elsewhere(parameter):
+            hint = f"; write {ours}"
         raise SpaceError(
             f"{name}: expected (low, high), Real, Int or Choice, got {brief(parameter)}{hint}"
         ) from None
