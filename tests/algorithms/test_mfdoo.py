@@ -111,3 +111,26 @@ def test_settings_are_checked_when_they_are_made(given, words):
 def test_a_search_without_a_budget_says_how_to_set_it():
     with pytest.raises(bamsoo.errors.SettingsError, match=r"MFDOO\(budget=200\)"):
         bamsoo.Optimizer([(0, 1)], algorithm="mfdoo")
+
+
+@pytest.mark.parametrize("settings", [{}, {"k": 3}, {"nu": 0.2, "rho": 0.5}])
+def test_levels_at_which_everything_fails_are_left_out(settings):
+    def fun(x, rows):
+        return None if rows < 200 else (x - 0.3) ** 2
+
+    space = {"x": (0, 1), "rows": Fidelity(10, 1000, log=True)}
+    r = bamsoo.minimize(fun, space, 6, algorithm=MFDOO(**settings), on_error="fail")
+    assert r.nfailed <= 4  # two points at each of the two lowest levels
+    assert sum(p["rows"] >= 200 for p in r.X) == len(r.X) - r.nfailed
+    assert r.fun < 0.01
+
+
+def test_points_that_fail_at_every_level_are_tried_there_once():
+    def fun(x, rows):
+        return None if x > 0.4 else (x - 0.3) ** 2
+
+    space = {"x": (0, 1), "rows": Fidelity(10, 1000, log=True)}
+    r = bamsoo.minimize(fun, space, 8, algorithm="mfdoo", on_error="fail")
+    dear = [p["x"] for p, v in zip(r.X, r.F, strict=True) if np.isnan(v) and p["rows"] == 1000]
+    assert len(dear) == 1
+    assert r.fun < 0.01

@@ -74,22 +74,48 @@ def mfdoo(settings: MFDOO, Lambda: float, tree: Tree, book: Book) -> Search:
     top = len(levels) - 1
     at_top: set[bytes] = set()
     spent = book.spent
+    # not in the paper: points may fail at a level only
+    climbed: dict[int, int] = {}  # the level of a node that failed at those below it
+    out: dict[int, int] = {}  # the level of each node whose outcome has not been counted
+    failed: dict[int, list[int]] = {}  # the levels at which a node has failed so far
+    values, saved, lost = ([0] * len(levels) for _ in range(3))
+    """How many points have a value at a level; how many failed there, and have one above it; and
+    how many failed there, and then at the top."""
 
     def diameter(h: int) -> float:
         return float(settings.nu * settings.rho**h)
 
-    def z(h: int) -> int:
-        return next(i for i in range(top + 1) if i == top or zeta[i] <= diameter(h))
+    def z(node: int) -> int:
+        within, least = diameter(tree.depth[node]), climbed.get(node, 0)
+        usable = (i for i in range(least, top) if saved[i] <= values[i] + lost[i])
+        return next((i for i in usable if zeta[i] <= within), top)
 
     def upper_bound(leaf: int) -> float:
-        h = tree.depth[leaf]
-        return tree.g[leaf] + diameter(h) + zeta[z(h)]
+        return tree.g[leaf] + diameter(tree.depth[leaf]) + zeta[z(leaf)]
+
+    def fallen() -> int | None:
+        """A node that failed below the top, and may have a value at the next level."""
+        for node, i in list(out.items()):
+            status = tree.status_of(node)
+            if status == Status.PENDING:
+                continue
+            del out[node]
+            if status == Status.FAILED and i < top:
+                failed.setdefault(node, []).append(i)
+                if saved[i] >= lost[i]:  # such points have not been seen to fail at the top
+                    climbed[node] = i + 1
+                    return node
+                continue
+            values[i] += status == Status.EVALUATED
+            for each in failed.pop(node, ()):
+                (saved if status == Status.EVALUATED else lost)[each] += 1
+        return None
 
     def best_below_top() -> int | None:
         """The node with the highest lower bound that was not evaluated at the top."""
         found, highest = None, -inf
         for node in range(len(tree)):
-            i = z(tree.depth[node])
+            i = z(node)
             low = tree.g[node] - zeta[i]
             below = i < top and tree.status_of(node) == Status.EVALUATED
             if below and low > highest and key_of(tree.centre(node)) not in at_top:
@@ -109,7 +135,7 @@ def mfdoo(settings: MFDOO, Lambda: float, tree: Tree, book: Book) -> Search:
 
     def query(node: int) -> Waiting:
         nonlocal Lambda
-        i = z(tree.depth[node])
+        i = z(node)
         if i < top and spent + costs[i] + costs[top] > Lambda:  # the last evaluation is at the top
             Lambda *= 2.0
             if (best := best_below_top()) is not None:
@@ -117,15 +143,22 @@ def mfdoo(settings: MFDOO, Lambda: float, tree: Tree, book: Book) -> Search:
             elif not at_top:  # nothing has a value yet
                 i = top
         ask_at(i, node)
+        out[node] = i
         yield from book.evaluate(node)
 
+    def rise() -> Waiting:
+        while (node := fallen()) is not None:
+            yield from query(node)
+
     yield from query(0)
+    yield from rise()
     while leaves := tree.cuttable():
         leaf = max(leaves, key=upper_bound)
         for child in tree.split(leaf):
             # the middle child of an odd k has its parent's point, but may need a better version
-            if tree.is_new(child) or z(tree.depth[child]) > z(tree.depth[leaf]):
+            if tree.is_new(child) or z(child) > z(leaf):
                 yield from query(child)
+        yield from rise()
         book.n += 1
     while (best := best_below_top()) is not None:  # the cells of a finite space are used up
         yield from judge(best)
