@@ -10,6 +10,7 @@ import numpy as np
 from ..base.typing import Array
 from ..model.gp import GP
 from ..model.warp import Identity, Transform
+from ..record.residuals import SumOfSquares
 from ..space.parameters import Fidelity
 from .known import Known
 from .limits import Limits
@@ -67,6 +68,8 @@ class Facts:
     noisy: bool = False
     tol: float | None = None
     """The smallest gain that matters to the caller, in units of the values as they arrive."""
+    squares: SumOfSquares = field(default_factory=SumOfSquares)
+    """In a fit, how residuals become one value, after their weights."""
     transforms: Sequence[Transform] = ()
     limits: Limits | None = None
     known: Known = field(default_factory=Known)

@@ -100,9 +100,10 @@ class Known:
 
     @property
     def R(self) -> Array:
-        """In a fit, the residuals, whose squares add up to minus the values; nan where missing.
+        """In a fit, the residuals times the roots of their weights; nan where missing.
 
-        Without residuals it has no columns.
+        Without a loss, their squares add up to minus the values. Without residuals it has no
+        columns.
         """
         return self._R[: self.t]
 

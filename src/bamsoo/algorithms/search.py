@@ -22,7 +22,7 @@ class Outcome(NamedTuple):
     allowed: bool = True  # whether the constraints that are known in advance are met
     variances: tuple[float, ...] = ()  # of the noise in each value; empty if it is not known
     final: bool = True  # False: the evaluation was stopped, and the value is what is believed
-    residuals: Array | None = None  # in a fit, the numbers whose squares add up to minus the value
+    residuals: Array | None = None  # in a fit, each times the root of its weight
 
 
 DESIGN, TREE, LOCAL, CANDIDATE, MODEL, RANDOM, REPEAT, PROMOTED = (

@@ -2,7 +2,7 @@ r"""Residuals: the vector that a fit returns, and the sum of squares that is min
 
 The value of an evaluation is :math:`\sum_i C^2 \rho(w_i r_i^2 / C^2)`, with the loss :math:`\rho`
 and the scale C as in scipy, but without its factor of 1/2. It is a sum of squares again, that of
-:math:`\mathrm{sign}(r_i)\, C \sqrt{\rho}`, which is what a search sees of a residual.
+:math:`\mathrm{sign}(r_i)\, C \sqrt{\rho}`.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -11,6 +11,7 @@ from math import inf
 from typing import Any, TypeAlias
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ..base.checks import brief, is_finite
 from ..base.typing import Array
@@ -100,16 +101,16 @@ class SumOfSquares:
             raise SettingsError(f"{form}, and at least one of them > 0, got {brief(given)}")
         object.__setattr__(self, "weights", tuple(map(float, weights)))
 
-    def seen(self, residuals: Iterable[float]) -> Array:
+    def seen(self, residuals: ArrayLike) -> Array:
         """The numbers whose squares are added; nan for missing data."""
         found = self.weighted(residuals)
         if self.loss == "linear":
             return found
-        return np.asarray(np.sign(found) * self.f_scale * np.sqrt(self._curve(found)[0]))
+        return np.asarray(np.sign(found) * self.f_scale * np.sqrt(self._curve(found)[1]))
 
-    def weighted(self, residuals: Iterable[float]) -> Array:
+    def weighted(self, residuals: ArrayLike) -> Array:
         """The residuals, each times the root of its weight."""
-        found = np.array(list(residuals), dtype=float)
+        found = np.array(residuals, dtype=float)
         if self.weights is None:
             return found
         if len(self.weights) != len(found):
@@ -119,23 +120,22 @@ class SumOfSquares:
             )
         return np.asarray(found * np.sqrt(self.weights))
 
-    def pull(self, residuals: Iterable[float]) -> tuple[Array, Array]:
+    def pull(self, residuals: ArrayLike) -> tuple[Array, Array]:
         """How much each weighted residual pulls at the parameters, and the derivative of that.
 
         It is half the derivative of the value, so without a loss it is the residual itself.
         """
         found = self.weighted(residuals)
-        _, first, second = self._curve(found)
-        return found * first, first + 2.0 * (found / self.f_scale) ** 2 * second
+        z, _, first, second = self._curve(found)
+        return found * first, first + 2.0 * z * second
 
-    def _curve(self, weighted: Array) -> tuple[Array, Array, Array]:
+    def _curve(self, weighted: Array) -> tuple[Array, Array, Array, Array]:
         with np.errstate(over="ignore"):
             z = np.minimum((weighted / self.f_scale) ** 2, _LARGEST)
-            return LOSSES[self.loss](z)
+            return z, *LOSSES[self.loss](z)
 
-    def variance(self, residuals: Iterable[float], each: float) -> float:
+    def variance(self, residuals: Sequence[float], each: float) -> float:
         """The variance of the value if the noise in each residual has the variance `each`."""
-        residuals = list(residuals)
         weights = np.ones(len(residuals)) if self.weights is None else np.array(self.weights)
         pulls, _ = self.pull(residuals)
         found = 4.0 * pulls**2 * weights * each + 2.0 * (weights * each) ** 2

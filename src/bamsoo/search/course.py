@@ -98,7 +98,12 @@ class Course:
         limits = Limits(self._domain, known) if count else None
         short = steps is None and space.fidelity is None and not trainings
         self.book = Book(
-            known=known, limits=limits, fidelity=space.fidelity, may_check=short, tol=tol
+            known=known,
+            limits=limits,
+            fidelity=space.fidelity,
+            may_check=short,
+            tol=tol,
+            squares=replace(objectives.squares or SumOfSquares(), weights=None),
         )
         # Settings that do not fit the space raise an error here. The first `next` starts the search
         # again with the constraints, because looking for an allowed point may take long, and a
@@ -446,16 +451,16 @@ class Course:
             own = () if any(map(isnan, belief.variances)) else belief.variances
             return Outcome(ticket, unit, belief.means, missed, allowed, own, False)
         values = self._objectives.to_maximise(known.numbers)
-        seen, variance = None, known.variance
+        weighted, variance = None, known.variance
         if known.residuals:
             squares, noise = self._objectives.squares or SumOfSquares(), self._algorithm.noise
-            seen = squares.seen(known.residuals)
+            weighted = squares.weighted(known.residuals)
             if variance is None and not isinstance(noise, str) and noise > 0.0:
                 variance = noise
             if variance is not None:  # it is that of each residual
                 variance = squares.variance(known.residuals, variance)
         own = () if variance is None else (variance,)
-        return Outcome(ticket, unit, values, missed, allowed, own, True, seen)
+        return Outcome(ticket, unit, values, missed, allowed, own, True, weighted)
 
     # --- what the search knows and believes
 

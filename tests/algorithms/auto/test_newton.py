@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from scipy.optimize import LinearConstraint, least_squares
 
 import bamsoo
 from bamsoo import Choice, Int
@@ -29,6 +30,22 @@ def test_rosenbrock_takes_a_third_of_the_evaluations_of_its_sum():
     assert r.fun < 1e-10
 
 
+@pytest.mark.parametrize("loss", ["soft_l1", "huber", "cauchy", "arctan"])
+def test_outliers_do_not_make_a_fit_longer(loss):
+    # the residuals are modelled before the loss is applied, so that they are as smooth as without
+    t = np.linspace(0.0, 4.0, 20)
+    data = 2.5 * np.exp(-1.3 * t) + 0.02 * np.sin(37.0 * t)
+    data[[3, 9, 15]] += [1.0, -2.0, 1.5]
+
+    def fun(x):
+        return x[0] * np.exp(-x[1] * t) - data
+
+    more = {"loss": loss, "f_scale": 0.03}
+    near = least_squares(fun, [2.5, 1.3], xtol=1e-12, ftol=1e-12, gtol=1e-12, **more)
+    r = fit(fun, [(0.0, 10.0), (0.0, 5.0)], 11, **more)
+    assert r.fun - 2.0 * near.cost < 1e-6 * r.F[0]
+
+
 def test_the_optimum_may_be_at_the_end_of_the_box():
     r = fit(lambda x: np.array([x[0] - 2.0, x[1] - 0.4]), [(0.0, 1.0)] * 2, 10)
     assert_allclose(r.x, [1.0, 0.4], atol=1e-5)
@@ -38,6 +55,13 @@ def test_known_constraints_bound_the_steps():
     allowed = lambda x: x[0] + x[1] - 1.0
     r = fit(lambda x: x - 0.8, [(0.0, 1.0)] * 2, 10, constraints=[allowed])
     assert_allclose(r.x, [0.5, 0.5], atol=1e-3)
+
+
+def test_scouts_find_their_way_where_few_points_are_allowed():
+    strip = LinearConstraint([[1.0, 1.0]], 0.3, 0.301)
+    r = fit(lambda x: x - [0.2, 0.7], [(0.0, 1.0)] * 2, 30, constraints=[strip])
+    assert r.nfev == 30
+    assert_allclose(r.x.sum(), 0.3005, atol=1e-3)
 
 
 def test_whole_numbers_and_options():

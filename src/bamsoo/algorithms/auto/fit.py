@@ -205,7 +205,7 @@ class Fits:
         rows = np.sort(known.order(self._book.beliefs.values(), rows)[: constants.most])
         F = domain.features(known.X[rows])
         learns = known.t >= constants.growth * self._learned
-        survey = Survey(F, known.R[rows], self._lengths, learns)
+        survey = Survey(F, self._book.squares.seen(known.R[rows]), self._lengths, learns)
         self._lengths = survey.lengths
         self._learned = known.t if learns else self._learned
 
@@ -226,7 +226,7 @@ class Fits:
         draws = self._rng.random((constants.drawn, domain.dim))
         X, least = best_of(draws)
         for spread in _SPREADS if len(X) else ():
-            around = X[:, None] + spread * self._rng.standard_normal((_KEPT, _KEPT, domain.dim))
+            around = X[:, None] + spread * self._rng.standard_normal((len(X), _KEPT, domain.dim))
             around = np.clip(around, 0.0, 1.0).reshape(-1, domain.dim)
             X, least = best_of(np.vstack([X, around]))
         return X, least

@@ -168,7 +168,9 @@ class Newton(Climb):
         near = rows[np.argsort(apart[rows], kind="stable")[:most]]
         scales = np.ones(domain.dim) if ascent.scales is None else ascent.scales.copy()
         best = R[ascent.best]
-        model = ResidualModel(offsets[near], R[near], best, book.noisy, scales=scales[axes])
+        model = ResidualModel(
+            offsets[near], R[near], best, book.noisy, scales=scales[axes], squares=book.squares
+        )
         scales[axes] = model.scales
         ascent.scales = scales
         place = Place(here, axes, near)

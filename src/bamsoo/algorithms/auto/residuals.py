@@ -12,6 +12,10 @@ and more of them the curvature. Divided by the distance of each point, the linea
 points count equally and the others grow with the distance, so that near points count more for the
 slope. The length :math:`\ell`, beyond which a residual is bent, is the most likely one. With at
 least twice as many points as axes, each axis has a scale of its own.
+
+With a loss, it takes the place of the squares only after the residuals have been modelled. Far from
+the best fit nearly all residuals are outliers, and what the loss leaves of them has a kink where a
+residual changes its sign, while the residual itself is smooth.
 """
 
 from functools import cached_property
@@ -21,6 +25,7 @@ import numpy as np
 
 from ...base.typing import Array
 from ...model.conditioned import Factor
+from ...record.residuals import SumOfSquares
 
 LENGTHS = np.geomspace(0.02, 100.0, 35)
 """The lengths that are compared, in units of the cube; the last is as good as a plane."""
@@ -56,6 +61,8 @@ class ResidualModel:
     scales : array, optional
         What the axes are multiplied by, to begin the search for more likely scales. Without them,
         all are 1.
+    squares : SumOfSquares, optional
+        The loss. Its weights are not used: the residuals have them.
     """
 
     everywhere = False  # as in `LocalModel`
@@ -68,18 +75,20 @@ class ResidualModel:
         noisy: bool = False,
         most: int = MOST,
         scales: Array | None = None,
+        squares: SumOfSquares | None = None,
     ) -> None:
+        self._squares = None if squares is None or squares.loss == "linear" else squares
         self.S, self.lengths = np.eye(Z.shape[1]), np.ones(Z.shape[1])
         self._r, Y = np.nan_to_num(r), np.nan_to_num(R - r)
         usual = float(np.median(np.abs(Y).max(1))) if Y.size else 0.0
         limit = _LARGEST * max(float(np.abs(self._r).max(initial=0.0)), usual, 1e-150)
         Y = np.clip(Y, -limit, limit)
         self._rest = 0.0
-        if Y.shape[1] > most:
+        if Y.shape[1] > most and self._squares is None:  # a loss is that of each residual
             self._rotate(Y @ Y.T, Y @ self._r, most)
         else:
             self._Y = Y
-        self._scale = max(float(self._r @ self._r) + self._rest, 1e-300)
+        self._scale = max(self._sum(self._r), 1e-300)
         self.Z = Z
         self._scaled(np.ones(Z.shape[1]) if scales is None else scales)
         self._fit(_NOISES if noisy else _NOISES[:1], scales is not None)
@@ -166,10 +175,14 @@ class ResidualModel:
     def _change(self, bent: Array) -> Array:
         return np.asarray((self.length**2 * np.expm1(bent) + self._constant) @ self._A)
 
+    def _sum(self, r: Array) -> float:
+        """The sum of the squares of residuals, or of what the loss leaves of them."""
+        seen = r if self._squares is None else self._squares.seen(r)
+        return float(seen @ seen) + self._rest
+
     def value(self, z: Array) -> float:
         """The sum of squares at a point."""
-        r = self.residuals(z)
-        return float(r @ r) + self._rest
+        return self._sum(self.residuals(z))
 
     def height(self, z: Array) -> float:
         """Half the sum of squares with a minus sign, relative to its value at the origin."""
@@ -181,9 +194,13 @@ class ResidualModel:
         r, steep = self._r + self._change(bent), np.exp(bent)
         Z = self._U * self.scales
         slopes = (Z.T * steep) @ self._A
-        curved = (Z.T * (steep * (self._A @ r))) @ Z / self.length**2
-        height = -0.5 * (float(r @ r) + self._rest) / self._scale
-        return height, -(slopes @ r) / self._scale, -(slopes @ slopes.T + curved) / self._scale
+        pull, bends = r, slopes
+        if self._squares is not None:
+            pull, change = self._squares.pull(r)
+            bends = slopes * change
+        curved = (Z.T * (steep * (self._A @ pull))) @ Z / self.length**2
+        height = -0.5 * self._sum(r) / self._scale
+        return height, -(slopes @ pull) / self._scale, -(bends @ slopes.T + curved) / self._scale
 
     @cached_property
     def slopes(self) -> Array:
