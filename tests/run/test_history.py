@@ -86,3 +86,25 @@ def test_what_was_fixed_before_may_be_fixed_elsewhere(tmp_path):
     r = bamsoo.minimize(lambda x, d: x + d, {"x": (0, 1), "d": 0.2}, 5, known=path)
     assert len(r.F) == 10
     assert r.fun >= 0.2
+
+
+def test_answers_are_about_the_fixed_value_and_not_about_better_ones_in_the_past():
+    def fun(x, d, mode):
+        return (x - 0.3) ** 2 + 10 * (d - 0.1) ** 2 + (mode == "b"), {"T": 10 * x}
+
+    past = {"x": (0, 1), "d": (0.05, 0.2), "mode": Choice(["a", "b"])}
+    old = bamsoo.minimize(fun, past, 25)
+    pairs = [(e.params, (e.value, dict(e.extras))) for e in old.evaluations]
+    now = {"x": (0, 1), "d": 0.15, "mode": "b"}  # at best 1.025, and in the past almost 0
+    r = bamsoo.minimize(fun, now, 8, known=pairs, constraints=["T <= 8"])
+    assert r.fun == pytest.approx(1.025, abs=1e-4)
+    for forecast in (r.what_if([]), r.what_if("T <= 9"), r.what_if("x <= 0.9")):
+        assert forecast.params["d"] == 0.15
+        assert forecast.fun == pytest.approx(1.025, abs=0.02)
+        assert forecast.low > 0.9
+    assert r.robust({"x": 0.01}).fun == pytest.approx(1.025, abs=0.02)
+    assert r.gap < 0.1  # the old values are not left to gain
+    with pytest.raises(bamsoo.BamsooError, match=r"d is fixed at 0\.15"):
+        r.what_if("d <= 0.12")
+    with pytest.raises(bamsoo.BamsooError, match=r"d is fixed at 0\.15"):
+        r.robust({"d": 0.01})

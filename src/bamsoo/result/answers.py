@@ -297,6 +297,7 @@ def _changed(scene: Scene, changes: Any) -> Scene:
 
 def _move_bound(space: Space, name: str, parts: list[str], low: Array, high: Array) -> None:
     i = space.names.index(name)
+    _check_free(space, i)
     number = parts[2] if parts[0] == name else parts[0]
     upper = (parts[1] == "<=") == (parts[0] == name)
     if i not in space.domain.continuous or parts[1] not in ("<=", ">=") or not _is_number(number):
@@ -308,6 +309,16 @@ def _move_bound(space: Space, name: str, parts: list[str], low: Array, high: Arr
     (high if upper else low)[i] = place
     if not low[i] < high[i]:
         raise SettingsError(f"{brief(' '.join(parts))} leaves nothing of the range of {name}")
+
+
+def _check_free(space: Space, i: int) -> None:
+    """Raise an error if a parameter is fixed."""
+    if i in space.fixed:
+        name, value = space.names[i], space.fixed[i].value
+        raise SettingsError(
+            f"{name} is fixed at {brief(value)}; to vary it, begin a new study in which it has a "
+            "range, with known= of this one"
+        )
 
 
 def _is_number(text: str) -> bool:
@@ -370,6 +381,8 @@ def _widths(space: Space, tolerances: Any) -> dict[int, float]:
         )
     widths = {}
     for name, width in tolerances.items():
+        if name in space.names:
+            _check_free(space, space.names.index(name))
         if name not in space.names or space.names.index(name) not in space.domain.continuous:
             raise SettingsError(
                 f"{brief(name)} is not a real parameter of the space, so it has no tolerance"

@@ -191,7 +191,8 @@ class Bounds:
         if not self.limits and (self.constraints is None or not self.constraints.known):
             return points
         gp, known = self.predictor.gp, self.predictor.known
-        points = np.concatenate([points, gp.X[:known]])
+        known_at = self.predictor.space.domain.pin(gp.X[:known])
+        points = np.concatenate([points, known_at])
         possible = self.possible(points)
         return points[possible] if possible.any() else points
 

@@ -117,7 +117,7 @@ class Scene:
 
         domain = self.space.domain
         spread = [domain.snap(u) for u in qmc.Sobol(domain.dim, seed=0).random(SPREAD)]
-        U = np.vstack([self.value.gp.X[: self.value.known], spread])
+        U = np.vstack([self.known, spread])
         U = np.clip(U, self.low + self.margin, self.high - self.margin)
         U = U[met] if (met := self.allowed(U)).any() else U
         order = np.argsort(-self.merit(self.values(U), self.slacks(U)), kind="stable")
@@ -193,9 +193,14 @@ class Scene:
             at[free] = np.clip(found.x[:-1], low, high)
         return at if self.worst(at, apart) >= self.worst(u, apart) else u
 
+    @property
+    def known(self) -> Array:
+        """The points with a value, with what is fixed now."""
+        return self.space.domain.pin(self.value.gp.X[: self.value.known])
+
     def best_known(self) -> Array:
         """The best of the points with a value."""
-        U = self.value.gp.X[: self.value.known]
+        U = self.known
         inside = (np.clip(U, self.low, self.high) == U).all(axis=1)
         U = U[inside] if inside.any() else U
         return np.asarray(U[int(self.merit(self.values(U), self.slacks(U)).argmax())])
