@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 from importlib import import_module
+from inspect import signature
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -94,6 +95,15 @@ def test_the_readme_is_one_screen_of_reading():
     assert len(README.splitlines()) <= 130
     prose = re.sub(r"^```.*?^```|<!--.*?-->|\]\(.*?\)", "", README, flags=re.S | re.M)
     assert len(re.findall(r"\d[\d,.]*", prose)) <= 40
+
+
+def test_the_page_about_everything_lists_every_argument():
+    listed = (ROOT / "docs" / "usage.md").read_text().split("The result is a")[0]
+    rows = {
+        name for row in re.findall(r"^\| (`[^|]*) \|", listed, re.M) for name in row.split(", ")
+    }
+    takes = set(signature(bamsoo.minimize).parameters) - {"fun", "space", "budget"}
+    assert {row.strip("`") for row in rows} == takes
 
 
 LONG = {
