@@ -297,7 +297,8 @@ def plot_contour(
         edges = _edges(across), _edges(up)
         drawn = ax.pcolormesh(*edges, mean, norm=norm, cmap="cividis", shading="flat")
     if not there.all():
-        when = "; ".join(f"{s.name} exists only with {s.when}" for s in _dependent(space, i, j))
+        shown = [slot for slot in (space.slots[i], space.slots[j]) if slot.when]
+        when = "; ".join(f"{slot.name} exists only with {slot.when}" for slot in shown)
         ax.plot([], [], "s", color=NOWHERE, mec=GREY, label=when)
     bar = ax.figure.colorbar(drawn, ax=ax, label="the model's mean")
     if norm is not None:  # powers of ten, not the levels
@@ -316,11 +317,6 @@ def plot_contour(
     _label(ax, "x", space, i)
     _label(ax, "y", space, j)
     ax.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2, frameon=False)
-
-
-def _dependent(space: Space, *indices: int) -> list[Any]:
-    """Those of some parameters that exist only with certain options."""
-    return [space.slots[i] for i in indices if space.slots[i].when]
 
 
 def plot_failures(ax: Any, result: Run, x: str | None = None, y: str | None = None) -> None:

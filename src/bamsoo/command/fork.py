@@ -62,7 +62,7 @@ def fork(ctx: click.Context, /, study: str, new: str, **options: Any) -> None:
         terms = Terms(
             constraints.space,
             parameters.parse_fill(plan.fill, constraints.space),
-            [name for name in plan.ignore if name in {slot.name for slot in old.space.slots}],
+            [name for name in plan.ignore if name in old.space.own_names],
             flags=True,
         )
         earlier = as_known(constraints, old, aims, terms)

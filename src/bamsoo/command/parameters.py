@@ -113,7 +113,7 @@ def parse_fill(given: Iterable[str | Mapping[str, Any]], space: Space) -> dict[s
 def parse_point(text: str, space: Space) -> dict[str, Any]:
     """A point, from NAME=VALUE,NAME=VALUE and so on."""
     texts = {}
-    names = list(dict.fromkeys(slot.name for slot in space.slots))
+    names = space.own_names
     for each in text.split(","):
         name, equals, value = each.partition("=")
         name = name.strip()

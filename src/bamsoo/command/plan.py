@@ -335,8 +335,7 @@ def _program(
     )
     threads = None if plan.workers is None or plan.scheduler else fair_share(plan.workers)
     command.how = command.how._replace(threads=threads, data=plan.data)
-    space = constraints.space
-    command.check(list(dict.fromkeys(slot.name for slot in space.slots)) if space.named else [])
+    command.check(constraints.space.own_names)
     return command
 
 

@@ -119,7 +119,7 @@ def _print_summary(view: View) -> None:
     if space.fixed:
         fixed = ", ".join(f"{visible(space.names[i])}={f.value!r}" for i, f in space.fixed.items())
         click.echo(f"fixed: {fixed}")
-    for earlier in stored.ledger.imports.values() if isinstance(stored, Study) else ():
+    for earlier in stored.ledger.imports.values():
         click.echo(f"from {visible(earlier.source)}: {visible(str(earlier))}")
     if result.success:
         at = ", ".join(
@@ -143,13 +143,10 @@ def _progress(view: View) -> str:
     done = f"{result.nfev}{budget} evaluations"
     if view.in_parts:
         done = f"{result.cost:.4g}{budget} full evaluations in {count(result.nfev, 'trial')}"
-    infeasible = f"{result.ninfeasible} infeasible, " if _constrained(view.trials) else ""
+    constrained = any(t.feasible is not None for t in view.trials)
+    infeasible = f"{result.ninfeasible} infeasible, " if constrained else ""
     pending = sum(t.state == "out" for t in view.trials)
     return f"{done}, {result.nfailed} failed, {infeasible}{pending} pending"
-
-
-def _constrained(trials: list[Record]) -> bool:
-    return any(t.feasible is not None for t in trials)
 
 
 def _best(result: Result) -> str:

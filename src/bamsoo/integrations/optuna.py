@@ -28,7 +28,9 @@ from ..base.typing import Array
 from ..errors import ExhaustedError, SettingsError
 from ..record.objectives import MOST
 from ..record.trials import Trial
-from ..search.optimizer import Optimizer
+from ..search.journal import MemoryJournal
+from ..search.optimizer import Optimizer, Prepared
+from ..search.setup import setup_of
 from ..search.stopping import Stopping
 from ..space import Point
 from ..space.axes import cube
@@ -269,7 +271,7 @@ class Walk:
         aims = None
         if self._several:
             aims = {f"objective {i}": way for i, way in enumerate(ways)}  # Optuna's may be equal
-        self._optimizer = Optimizer(
+        setup = setup_of(
             as_space(structure),
             "maximize" if self._sense == MAXIMISED else "minimize",
             algorithm,
@@ -277,8 +279,8 @@ class Walk:
             constraints=limits,
             objectives=aims,
         )
-        if trainings:
-            self._optimizer._of_trainings()  # none is repeated to look for noise
+        # trainings that report their steps are not repeated to look for noise
+        self._optimizer = Optimizer(Prepared(setup._replace(trainings=trainings), MemoryJournal()))
         self._told: set[int] = set()  # numbers of the trials that have been told
         self._believed: list[float] = []  # about pruned trials
         self._handed: dict[int, Point] = {}  # the point that each trial was given, as far as seen

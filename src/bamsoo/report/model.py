@@ -19,7 +19,6 @@ from ..base.pareto import non_dominated
 from ..base.typing import Array, Simple
 from ..errors import ModelError
 from ..model.warp import deviation
-from ..record.events import Imported
 from ..record.trials import Evaluation, extra_names
 from ..result.answers import (
     Active,
@@ -110,10 +109,10 @@ def describe_trials(study: Shown) -> dict[str, Any]:
         "objectives": objectives if study.objectives.several else [],
         "front": _front(study, rows),
         "fit": _fit(study, note.get("data")),
-        "tol": getattr(study, "tol", None),
+        "tol": study.tol,
         "budget": budget if type(budget) is int and 0 < budget < 2**53 else None,
         # with steps, the budget counts full evaluations
-        "cost": study.ledger.costs.shown if isinstance(study, Study) else None,
+        "cost": study.ledger.costs.shown,
         "settings": settings_of(study),
         "stopped": STOPPED if isinstance(study, Study) else "ended early by a pruner of Optuna",
         "notes": notes,
@@ -160,9 +159,9 @@ def _curves(study: Shown, i: int) -> dict[int, list[float | None]]:
 def _fit(study: Shown, data: Any) -> dict[str, Any] | None:
     """The fit at the best point, and the measurements if the command subtracted them."""
     best = None if study.objectives.several else study.best
-    if best is None or not isinstance(study, Study) or not best.residuals:
+    if best is None or not best.residuals:
         return None
-    fitted = Fitted(study.evaluations, best)
+    fitted = Fitted(study.ledger.evaluations, best)
     own = isinstance(data, list) and len(data) == len(best.residuals)
     measured = np.array([each if own and is_finite(each) else np.nan for each in data or []])
     return {
@@ -491,7 +490,7 @@ def _distances(study: Shown, numbers: Numbers, predictor: Predictor, best: float
     values = predictor.in_callers_units(predictor.posterior(near)[0])
     with np.errstate(over="ignore"):
         reach = float(np.abs(values - best).max())
-    tol = getattr(study, "tol", None) or 0.0
+    tol = study.tol or 0.0
     found = {float(f"{share * reach:.0e}") for share in CLOSE if 0.0 < share * reach < inf}
     return sorted({within for within in found if within > tol} | ({tol} if tol else set()))
 
@@ -576,9 +575,9 @@ def _expected(study: Shown, said: Forecast, best: Evaluation) -> list[float] | N
     """
     ends = [said.low, said.high]
     if not study.noise:
-        value, sign = best.numbers[0], study.objectives.signs[0]
-        ends = sorted(max(end, value) if sign > 0.0 else min(end, value) for end in ends)
-    if isinstance(study, Study) and best.residuals:
+        turn, value = study.objectives.sense.turn, best.numbers[0]
+        ends = sorted(turn(max(turn(end), turn(value))) for end in ends)
+    if best.residuals:
         low, high = ends  # of a sum of squares, which the model does not know
         ends = [max(low, 0.0), high if high > 0.0 else best.numbers[0]]
     known = [v for v in known_values(study.trials, study.objectives.names[0]) if v is not None]
@@ -685,15 +684,17 @@ def _limits(study: Shown, search: Optimizer | None) -> list[dict[str, Any]]:
 def settings_of(study: Shown) -> list[tuple[str, list[tuple[str, str]]]]:
     """Groups of settings, each with a heading and pairs of name and text."""
     algorithm = dict(study.settings["algorithm"])
-    name = algorithm.pop("class")
+    name, note = algorithm.pop("class"), study.note
+    if isinstance(note, dict):  # the signature of what it runs says nothing to people
+        note = {k: v for k, v in note.items() if k != "mark"}
     here = {"bamsoo": __version__, "numpy": np.__version__, "python": platform.python_version()}
     groups = [
         ("Search", [("direction", study.settings["direction"]), ("algorithm", name),
                     ("seed", str(study.settings["seed"])), *_constraint_texts(study),
                     *_fixed_texts(study.space)]),
         (name, list(_texts(algorithm))),
-        ("Earlier evaluations", [(i.source, str(i)) for i in _imports(study)]),
-        ("Run", list(_texts(_readable(study.note))) if study.note is not None else []),
+        ("Earlier evaluations", [(i.source, str(i)) for i in study.ledger.imports.values()]),
+        ("Run", list(_texts(note)) if note is not None else []),
         ("Written with", list(_texts(study.versions))),
         ("Report made with", list(_texts(here))),
     ]  # fmt: skip
@@ -704,16 +705,6 @@ def _fixed_texts(space: Space) -> Iterator[tuple[str, str]]:
     for i, fixed in space.fixed.items():
         past = "; in earlier evaluations it had other values" if fixed.was is not None else ""
         yield "fixed", f"{space.names[i]} = {fixed.value!r}{past}"
-
-
-def _imports(study: Shown) -> list[Imported]:
-    """What was taken over from each source of earlier evaluations."""
-    return list(study.ledger.imports.values()) if isinstance(study, Study) else []
-
-
-def _readable(note: Any) -> Any:
-    """The note without the signature of what it runs, which says nothing to people."""
-    return {k: v for k, v in note.items() if k != "mark"} if isinstance(note, dict) else note
 
 
 def _constraint(constraints: Constraints, name: str) -> dict[str, Any]:

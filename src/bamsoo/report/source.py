@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from ..errors import StudyError
+from ..record.ledger import Ledger
 from ..record.objectives import Objectives
 from ..record.trials import Evaluation, Record
 from ..space import Constraints, Space
@@ -28,6 +29,10 @@ class Shown(Protocol):
     def objectives(self) -> Objectives: ...
     @property
     def constraints(self) -> Constraints: ...
+    @property
+    def tol(self) -> float | None: ...
+    @property
+    def ledger(self) -> Ledger: ...
     @property
     def trials(self) -> list[Record]: ...
     @property

@@ -425,7 +425,7 @@ class Command:
                 else "a fit needs to know where a program has its residuals; give residuals=NAME"
             )
         own = copy.copy(self)
-        own.check(list(dict.fromkeys(slot.name for slot in search.space.slots)))
+        own.check(search.space.own_names)
         path = getattr(search, "path", None)
         own.study = "" if path is None else str(path)
         own._known = any(each.numbers for each in search.evaluations)

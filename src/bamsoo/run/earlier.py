@@ -166,7 +166,7 @@ class Terms:
     @property
     def names(self) -> list[str]:
         """The names of the parameters of the space, conditional ones included."""
-        return list(dict.fromkeys(slot.name for slot in self.space.slots))
+        return self.space.own_names
 
     def completed(self, given: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
         """A point with the parameters that it lacks, as far as that is known.

@@ -121,7 +121,7 @@ def from_study(
     constraints: Constraints, study: Any, objectives: Objectives, terms: Terms
 ) -> Earlier:
     """The evaluations of another study, in the space of this run."""
-    names, there = terms.names, sorted({slot.name for slot in study.space.slots})
+    names, there = terms.names, sorted(study.space.own_names)
     wanted, limits = _aims(study, objectives), constraints.measured
     same = list(wanted) == list(study.objectives.names)
     fidelity = study.space.names[-1] if study.space.fidelity is not None else None

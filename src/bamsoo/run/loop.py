@@ -180,13 +180,10 @@ first is for evaluations that are not repeated, the last for several objectives.
 
 def whole_budget(budget: Any) -> int:
     """The budget as an int; raises an error unless it is a whole number >= 1."""
-    if isinstance(budget, bool) or not (_is_real(budget) and budget >= 1 and budget % 1 == 0):
+    number: Any = budget if isinstance(budget, numbers.Real) else 0
+    if isinstance(budget, bool) or not (number >= 1 and number % 1 == 0):
         raise SettingsError(f"budget must be a whole number >= 1, got {brief(budget)}")
     return int(budget)
-
-
-def _is_real(value: Any) -> bool:
-    return isinstance(value, numbers.Real)
 
 
 def drive(

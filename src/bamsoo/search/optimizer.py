@@ -136,11 +136,6 @@ class Optimizer(Guarded):
             begin = self._journal.begin(self._events)
             self._course = Course(self._setup, self._events, begin)
 
-    def _of_trainings(self) -> None:
-        """Say, before anything has happened, that somebody else follows long trainings."""
-        self._setup = self._setup._replace(trainings=True)
-        self._course = Course(self._setup)
-
     @property
     def space(self) -> Space:
         """The space that is searched."""

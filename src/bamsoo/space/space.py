@@ -233,6 +233,11 @@ class Space:
         return None
 
     @property
+    def own_names(self) -> list[str]:
+        """The names of all parameters, each once; parameters that differ in label may share one."""
+        return list(dict.fromkeys(slot.name for slot in self.slots))
+
+    @property
     def pinned(self) -> bool:
         """Whether evaluations may be known at other values of a fixed parameter."""
         return bool(self._pinned)

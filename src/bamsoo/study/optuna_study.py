@@ -20,6 +20,7 @@ import numpy as np
 
 from ..base.checks import brief, short
 from ..errors import BamsooError, SettingsError, SpaceError, StudyError
+from ..record.ledger import Ledger
 from ..record.objectives import Objectives
 from ..record.trials import Evaluation, Record
 from ..result.result import Result
@@ -148,6 +149,7 @@ class OptunaStudy:
     """A study of Optuna at one moment, with everything that the page shows of a study."""
 
     noise: float | str = 0.0
+    tol: float | None = None
     note: Any = None
 
     def __init__(self, study: Any, name: str) -> None:
@@ -197,6 +199,11 @@ class OptunaStudy:
                 values = record.values if objectives.several else record.value
                 search.tell(record.params, values, constraints=record.measured)
         return search
+
+    @property
+    def ledger(self) -> Ledger:
+        """The values as that search knows them."""
+        return self._search.ledger
 
     @cached_property
     def believed_ends(self) -> dict[int, list[tuple[float, float]]]:
