@@ -3,6 +3,9 @@
 import copy
 import os
 import pickle
+import platform
+import shutil
+import subprocess
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -81,18 +84,70 @@ def test_what_is_kept_can_be_chosen(here, keep, left, workers):
     assert {int(place.name) for place in here.glob("runs/*")} == left
 
 
-def test_a_directory_is_made_although_another_trial_removes_the_one_around_it(here, monkeypatch):
-    make, refused = Path.mkdir, []
+@pytest.mark.parametrize(
+    ("step", "error"),
+    [(0, FileNotFoundError), (1, FileNotFoundError), (1, FileExistsError), (2, FileNotFoundError)],
+)
+def test_a_directory_is_made_although_another_run_removes_the_one_around_it(
+    here, monkeypatch, step, error
+):
+    make, steps = os.mkdir, []
 
     def refuse_once(place, *args, **kwargs):
-        if not refused:
-            refused.append(place)
-            raise FileNotFoundError(2, "No such file or directory")
+        steps.append(place)
+        if len(steps) == step + 1:
+            raise error(2, "another run was here")
         make(place, *args, **kwargs)
 
-    monkeypatch.setattr(Path, "mkdir", refuse_once)
+    monkeypatch.setattr(os, "mkdir", refuse_once)
     bamsoo.minimize(command(keep="all"), SPACE, 1)
-    assert refused == [here / "runs" / "0"] and refused[0].is_dir()
+    assert [place.name for place in here.glob("runs/*")] == ["0"]
+    assert len(steps) > step
+
+
+def test_runs_without_a_study_leave_each_other_alone(here):
+    """One run begins in the middle of another one, of which it may replace nothing."""
+    inner = command(keep="none")
+
+    def outer_then_inner(result):
+        if result.nfev == 2:
+            bamsoo.minimize(inner, SPACE, 3, on_error="fail")
+            assert {place.name for place in here.glob("runs/*")} == {"0", "1"}
+
+    outer = command(keep="all")
+    bamsoo.minimize(outer, SPACE, 3, callback=outer_then_inner, on_error="fail")
+    assert {place.name for place in here.glob("runs/*")} == {"0", "1", "2"}
+    bamsoo.minimize(outer, SPACE, 1)  # it is over now
+    bamsoo.minimize(command(keep="none"), SPACE, 3, on_error="fail")
+    assert not (here / "runs").exists()
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs numbers of processes")
+def test_directories_of_a_run_that_was_killed_are_replaced(here):
+    mark = here / "runs" / "0" / ".bamsoo"
+    mark.parent.mkdir(parents=True)
+    ended = subprocess.Popen(["true"])
+    ended.wait()
+    for process, places in ((ended.pid, {"0"}), (os.getppid(), {"0", "0-2"})):
+        mark.write_text(f"run abc of process {process} on {platform.node()}")
+        bamsoo.minimize(command(keep="all"), SPACE, 1)
+        assert {place.name for place in here.glob("runs/*")} == places
+
+
+def test_directories_beside_those_of_another_study_are_removed_too(here):
+    """Also when those of the other study, which were there first, have gone meanwhile."""
+    first = bamsoo.Command(["echo", "{x}"], workdir="runs", keep="all")
+    bamsoo.minimize(first, {"x": (0, 1)}, 4, study="a.db", algorithm="soo")
+
+    def remove(result):
+        if result.nfev == 2:
+            for number in range(4):
+                shutil.rmtree(here / "runs" / str(number))
+
+    second = bamsoo.Command(["echo", "{x}"], workdir="runs")
+    r = bamsoo.minimize(second, {"x": (0, 1)}, 4, study="b.db", algorithm="soo", callback=remove)
+    (best,) = here.glob("runs/*")
+    assert r.evaluations[int(best.name.partition("-")[0])].value == r.fun
 
 
 def test_without_a_template_it_runs_where_it_is(here):

@@ -2,14 +2,16 @@
 
 import copy
 import os
+import platform
 import re
 import shutil
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from itertools import count, takewhile
+from itertools import chain, count
 from pathlib import Path
 from threading import Lock
 from typing import Any, NamedTuple
+from uuid import uuid4
 
 from ..base.checks import brief, is_finite
 from ..errors import EvaluationError, SettingsError
@@ -28,8 +30,15 @@ WORKDIR = "runs"
 """Where the directories of trials are made if there are templates and no `workdir`."""
 
 MARK = ".bamsoo"
-"""A file in the directory of a trial, which names its study. Without it, another study with the
-same `workdir`, such as a fork, would take the directory for its own and replace it."""
+"""A file in the directory of a trial, which says whose it is: the path of a study, a run without a
+study (`_RUN`), or that such a run is over. Without it, another study with the same `workdir`, such
+as a fork, would take the directory for its own and replace it."""
+
+_OVER = "over"
+"""The mark that a run without a study leaves. An empty file is one that is just being written."""
+
+_RUN = re.compile(r"run \w+ of process (\d+) on (.*)")
+"""The mark of a run without a study."""
 
 EXTRA = "workdir"
 """The name under which the directory of a trial is recorded."""
@@ -42,7 +51,7 @@ KEPT = "failed,best"
 
 ATTEMPTS = 100
 """How often a directory is made before it is an error that the one around it is gone. Once is
-enough unless another trial ends at that very moment; only a path that cannot be made needs all."""
+enough unless another run ends at that very moment; only a path that cannot be made needs all."""
 
 _calls = count()
 
@@ -194,7 +203,7 @@ class Command:
             output=output,
             stepwise=steps,
         )
-        self.study = ""
+        self.study, self.mark = "", _OVER
         self.say: Callable[[str], None] | None = None
         """Told once what was read from the first evaluation, and where."""
         self.parameters: frozenset[str] = frozenset()
@@ -370,8 +379,9 @@ class Command:
         assert self.workdir is not None
         name = f"call-{os.getpid()}-{next(_calls)}" if number is None else str(number)
         place = self.workdir / name
+        others = (self.workdir / f"{name}-{i}" for i in count(2))
         try:
-            place = next(place for place in self._places(name) if self._takes(place))
+            place = next(filter(self._takes, chain([place], others)))
             for file in self.files:
                 try:
                     (place / file.name).symlink_to(file)
@@ -386,28 +396,38 @@ class Command:
             raise SettingsError(f"{place}: cannot be made: {error.strerror}") from error
         return place
 
-    def _places(self, name: str) -> Iterator[Path]:
-        """Where a trial may run; others are used only if somebody else has the first."""
-        assert self.workdir is not None
-        yield self.workdir / name
-        yield from (self.workdir / f"{name}-{i}" for i in count(2))
-
     def _takes(self, place: Path) -> bool:
-        """Make a directory for a trial, unless it belongs to another study or to the user."""
-        if self._owns(place):
-            shutil.rmtree(place, ignore_errors=True)  # of a trial that was begun before
+        """Make a directory for a trial, unless it belongs to somebody else."""
+        if self._is_free(place / MARK):
+            taken = place / f"{MARK}-{uuid4().hex}"
+            with suppress(OSError):  # another run takes it
+                (place / MARK).rename(taken)
+                if self._is_free(taken):
+                    shutil.rmtree(place, ignore_errors=True)
+                else:  # another run has just replaced it
+                    taken.rename(place / MARK)
         try:
             _make(place)
         except FileExistsError:
             return False
-        (place / MARK).write_text(self.study, encoding="utf-8")
+        (place / MARK).write_text(self.mark, encoding="utf-8")
         return True
 
-    def _owns(self, place: Path) -> bool:
-        """Whether a directory was made for a trial of this study, or of a run without one."""
-        with suppress(OSError, ValueError):
-            return (place / MARK).read_text(encoding="utf-8") in ("", self.study)
-        return False
+    def _is_free(self, mark: Path) -> bool:
+        """Whether a mark is ours, for a trial that was begun before, or of a run that is over."""
+        whose = _mark(mark)
+        return whose is not None and (whose == self.mark or _is_over(whose))
+
+    def _own(self, numbers: Container[str] | None = None) -> Iterator[Path]:
+        """The directories of this study, or of this run, that are called by one of the numbers."""
+        assert self.workdir is not None
+        places: list[Path] = []
+        with suppress(OSError):  # there is none at the moment
+            places = list(self.workdir.iterdir())
+        for place in places:
+            fits = numbers is None or place.name.partition("-")[0] in numbers
+            if fits and _mark(place / MARK) == self.mark:
+                yield place
 
     def _in_template(self, found: "re.Match[str]", params: Mapping[str, Any]) -> str:
         if found[1] in self.parameters and found[1] not in params:
@@ -428,6 +448,8 @@ class Command:
         own.check(search.space.own_names)
         path = getattr(search, "path", None)
         own.study = "" if path is None else str(path)
+        machine = platform.node()
+        own.mark = own.study or f"run {uuid4().hex} of process {os.getpid()} on {machine}"
         own._known = any(each.numbers for each in search.evaluations)
         own._kept = {each.number for each in search.front if each.number is not None}
         own.say = self.say
@@ -447,22 +469,56 @@ class Command:
         self._kept = best
 
     def _remove(self, numbers: Iterable[int]) -> None:
-        assert self.workdir is not None
-        for number in numbers:
-            there = takewhile(Path.exists, self._places(str(number)))
-            if (place := next(filter(self._owns, there), None)) is not None:
-                shutil.rmtree(place, ignore_errors=True)
+        """Remove the directories of these trials."""
+        for place in self._own({str(number) for number in numbers}):
+            shutil.rmtree(place, ignore_errors=True)
+
+    def end(self) -> None:
+        """Called when the run is over."""
+        if self.workdir is None:
+            return
+        for place in () if self.study else self._own():
+            with suppress(OSError):
+                (place / MARK).write_text(_OVER, encoding="utf-8")  # the next run may replace it
         with suppress(OSError):
             self.workdir.rmdir()  # if nothing is left in it
 
 
+def _mark(file: Path) -> str | None:
+    """Whose directory this is in; None if that was not made for a trial."""
+    with suppress(OSError, ValueError):
+        return file.read_text(encoding="utf-8")
+    return None
+
+
+def _is_over(mark: str) -> bool:
+    """Whether a mark is that of a run without a study which has ended."""
+    if mark == _OVER:
+        return True
+    if os.name != "posix" or (found := _RUN.fullmatch(mark)) is None or found[2] != platform.node():
+        return False
+    try:
+        os.kill(int(found[1]), 0)
+    except ProcessLookupError:
+        return True
+    except PermissionError:
+        pass
+    return False
+
+
 def _make(place: Path) -> None:
-    """Make a directory, although another trial may remove the empty one around it meanwhile."""
+    """Make a directory, although another run may remove the empty one around it meanwhile.
+
+    `Path.mkdir(parents=True)` is not enough. If the directory around it goes at the wrong moment,
+    it says of the one that is to be made that it is there already, or that it cannot be.
+    """
     for _ in range(ATTEMPTS):
         with suppress(FileNotFoundError):
-            place.mkdir(parents=True)
+            place.mkdir()
             return
-    place.mkdir(parents=True)
+        with suppress(FileExistsError, FileNotFoundError):
+            place.parent.mkdir(parents=True)
+    place.mkdir()
 
 
 def _text(found: "re.Match[str]", params: Mapping[str, Any]) -> str:

@@ -125,6 +125,10 @@ class Companion(Protocol):
         """Called after the value, or the failure, of a trial was told, or after it was stopped."""
         ...
 
+    def end(self) -> None:
+        """Called when the run is over."""
+        ...
+
 
 class Running:
     """One evaluation of a function, in progress.

@@ -196,9 +196,10 @@ def drive(
     """Ask, evaluate and tell until a rule ends the run; see `minimize`."""
     display = Display() if display is None else display
     loop = Loop(search, rules, display, may_return_none(fun))
+    own: Companion | None = None
     if isinstance(fun, Companion):
-        own = fun.follow(search)
-        fun, loop.settle = own, own.settle
+        fun = own = fun.follow(search)
+        loop.settle = own.settle
     try:
         if loop.end is None:
             try:
@@ -221,6 +222,8 @@ def drive(
             error.args = (f"interrupted after {done}; {search.how_to_go_on}",)
         raise
     finally:
+        if own is not None:
+            own.end()
         loop.abandon(*loop.out)
         display.close(search)
     assert loop.end is not None
