@@ -23,49 +23,15 @@ from .soo import SOO
 from .stosoo import StoSOO
 
 Name: TypeAlias = Literal[
-    "auto",
-    "bamsoo",
-    "soo",
-    "doo",
-    "gp-ucb",
-    "shrinking",
-    "random",
-    "stosoo",
-    "sequool",
-    "stroquool",
-    "logo",
-    "bamlogo",
-    "imgpo",
-    "mosoo",
-    "mfdoo",
-    "sobol",
-]
+    "auto", "bamsoo", "soo", "doo", "gp-ucb", "shrinking", "random", "stosoo", "sequool",
+    "stroquool", "logo", "bamlogo", "imgpo", "mosoo", "mfdoo", "sobol",
+]  # fmt: skip
 """The names of the algorithms, so that a type checker reports a misspelt one."""
 
-BY_NAME: dict[str, type[Algorithm]] = dict(
-    zip(
-        get_args(Name),
-        (
-            Auto,
-            BaMSOO,
-            SOO,
-            DOO,
-            GPUCB,
-            Shrinking,
-            Random,
-            StoSOO,
-            SequOOL,
-            StroquOOL,
-            LOGO,
-            BaMLOGO,
-            IMGPO,
-            MOSOO,
-            MFDOO,
-            Sobol,
-        ),
-        strict=True,
-    )
-)
+_KINDS = (Auto, BaMSOO, SOO, DOO, GPUCB, Shrinking, Random, StoSOO, SequOOL,
+          StroquOOL, LOGO, BaMLOGO, IMGPO, MOSOO, MFDOO, Sobol)  # fmt: skip
+
+BY_NAME: dict[str, type[Algorithm]] = dict(zip(get_args(Name), _KINDS, strict=True))
 
 
 def resolve(algorithm: str | Algorithm, noise: float | str | None = None) -> Algorithm:

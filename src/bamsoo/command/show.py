@@ -3,7 +3,6 @@
 import json
 import sys
 from collections.abc import Sequence
-from contextlib import AbstractContextManager, nullcontext
 from math import inf
 from typing import Any, NamedTuple
 
@@ -24,7 +23,7 @@ from ..space import Point, Space
 from ..study import Record, Study
 from ..study.address import parse
 from ..study.backends import is_written
-from ..study.optuna_study import OptunaSource, OptunaStudy, is_optuna
+from ..study.optuna_study import OptunaStudy, open_to_read
 from .options import name_option, replay_option, study_argument, visible
 from .plan import as_dict
 from .table import as_python
@@ -52,7 +51,7 @@ def show(study: str, rows: int, replay: bool, as_json: bool, name: str | None) -
 
     STUDY may also be a study of Optuna, as in bamsoo report.
     """
-    with _opened(study, name) as stored:
+    with open_to_read(study, name) as stored:
         view = _view(stored, study, replay)
     if view.warning is not None:
         click.echo(f"bamsoo: {view.warning}", err=True)
@@ -179,12 +178,6 @@ def _print_failures(trials: list[Record]) -> None:
     for t in [t for t in trials if t.state == "failed"][-5:]:
         error = visible(" ".join((t.error or "").split()))
         click.echo(f"trial {_number(t)} failed: {error or 'the reason is not known'}")
-
-
-def _opened(study: str, name: str | None) -> AbstractContextManager[Study | OptunaStudy]:
-    if is_optuna(study, name):
-        return nullcontext(OptunaSource(study, name).read())
-    return Study.open(study, readonly=True)
 
 
 def _replayed(study: Study | OptunaStudy, replay: bool) -> tuple[Optimizer | None, str | None]:

@@ -10,17 +10,8 @@ from typing import Any
 from ..errors import SpaceError
 from ..space import Space
 
-OURS = (
-    "trial",
-    "state",
-    "origin",
-    "value",
-    "variance",
-    "feasible",
-    "error",
-    "asked_at",
-    "told_at",
-)
+OURS = ("trial", "state", "origin", "value", "variance", "feasible", "error", "asked_at",
+        "told_at")  # fmt: skip
 
 FORMULA = re.compile(r'(?:^|;)\s*["=+\-@\uff1d\uff0b\uff0d\uff20]')
 """A spreadsheet takes a text that begins with one of these signs, or with their wide forms, for a

@@ -10,7 +10,7 @@ from typing import Any
 
 from ..errors import SettingsError, SpaceError
 from ..space import Choice, Fixed, Parameter, Real, Space, SpaceLike, single
-from .known import as_table, parameter_column
+from .known import as_table, is_table, parameter_column
 
 
 def with_history(space: SpaceLike, sources: Iterable[Any]) -> SpaceLike:
@@ -94,18 +94,14 @@ class _Source:
             self._parameters.setdefault(slot.name, []).append(was)
 
     def _of_path(self, path: str) -> None:
-        from ..study import Study
-        from ..study.optuna_study import OptunaSource, is_optuna
+        from ..study.optuna_study import open_to_read
 
         with suppress(Exception):
-            if Path(path).suffix.lower() in (".csv", ".txt"):
+            if is_table(path):
                 with Path(path).open(newline="", encoding="utf-8-sig") as file:
                     self._rows = list(csv.DictReader(file))
                 return
-            if is_optuna(path):
-                self._of_study(OptunaSource(path).read().space)
-                return
-            with Study.open(path, readonly=True) as study:
+            with open_to_read(path) as study:
                 self._of_study(study.space)
 
     def said(self, name: str) -> Iterator[Parameter]:

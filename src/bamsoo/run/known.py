@@ -101,20 +101,22 @@ def _plain(values: Sequence[float]) -> Any:
 def _from_path(
     constraints: Constraints, path: str, objectives: Objectives, terms: Terms, value: str | None
 ) -> Earlier:
-    from ..study import Study
     from ..study.address import FileAddress, parse
-    from ..study.optuna_study import OptunaSource, is_optuna
+    from ..study.optuna_study import open_to_read
 
     address = parse(path)
     if isinstance(address, FileAddress) and not address.path.is_file():
         form = "--import takes a CSV file or a study" if terms.flags else FORM
         raise SettingsError(f"{form}, but there is no file {brief(address.shown)}")
-    if Path(path).suffix.lower() in (".csv", ".txt"):
+    if is_table(path):
         return read_csv(Path(path), constraints, value, objectives, terms)
-    if is_optuna(path):
-        return from_study(constraints, OptunaSource(path).read(), objectives, terms)
-    with Study.open(path, readonly=True) as study:
+    with open_to_read(path) as study:
         return from_study(constraints, study, objectives, terms)
+
+
+def is_table(path: str) -> bool:
+    """Whether a path is that of a CSV file, by its name."""
+    return Path(path).suffix.lower() in (".csv", ".txt")
 
 
 def from_study(

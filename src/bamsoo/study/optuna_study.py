@@ -8,8 +8,8 @@ value of another becomes a parameter of that option.
 import os
 import sqlite3
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from contextlib import closing, suppress
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager, suppress
 from datetime import datetime
 from functools import cached_property
 from math import isfinite, sqrt
@@ -28,6 +28,7 @@ from ..search.optimizer import Optimizer
 from ..search.stopping import Stopping
 from ..space import Choice, Constraints, Int, Parameter, Real, Space
 from .address import Address, ServerAddress, parse
+from .study import Study
 
 STATES = {"COMPLETE": "done", "FAIL": "failed", "PRUNED": "stopped", "RUNNING": "out"}
 """The state of a trial as bamsoo calls it; a waiting trial has no point yet."""
@@ -120,6 +121,16 @@ class OptunaSource:
 
     def running(self) -> None:
         """None: Optuna's storages do not say whether somebody writes to them."""
+
+
+@contextmanager
+def open_to_read(study: str, name: str | None = None) -> "Iterator[Study | OptunaStudy]":
+    """A study of bamsoo or of Optuna, open for reading; `name` is as in `OptunaSource`."""
+    if is_optuna(study, name):
+        yield OptunaSource(study, name).read()
+        return
+    with Study.open(study, readonly=True) as own:
+        yield own
 
 
 def _storage(address: Address) -> Any:
