@@ -101,7 +101,7 @@ def test_the_first_interrupt_awaits_the_evaluation_and_the_run_goes_on_later():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("how", ["twice", "SIGTERM"])
+@pytest.mark.parametrize("how", ["twice", "SIGTERM", "SIGHUP"])
 def test_the_second_interrupt_ends_the_evaluation_and_its_trial_is_asked_again(how):
     run = started(script=WAITS)
     pid = int(Path("pid").read_text())
@@ -109,7 +109,7 @@ def test_the_second_interrupt_ends_the_evaluation_and_its_trial_is_asked_again(h
         interrupted(run)
         run.send_signal(signal.SIGINT)
     else:
-        run.terminate()
+        run.send_signal(signal.Signals[how])
     _, err = run.communicate(timeout=LONG)
     assert run.returncode == 130
     assert "0 of 5 evaluations are saved; continue with: bamsoo resume run.db" in err

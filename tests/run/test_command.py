@@ -13,6 +13,9 @@ import pytest
 
 import bamsoo
 from bamsoo.errors import EvaluationError, SettingsError
+from bamsoo.run import program
+
+from waiting import ends
 
 SPACE = {"x": (0.0, 1.0), "n": bamsoo.Int(1, 3)}
 SCRIPT = """#!/bin/sh
@@ -82,6 +85,26 @@ def test_what_is_kept_can_be_chosen(here, keep, left, workers):
             workers=threads if workers == "threads" else workers,
         )
     assert {int(place.name) for place in here.glob("runs/*")} == left
+
+
+def test_programs_in_threads_are_ended_with_their_run(here):
+    """Here, a callback ends the run while the first program would run for ten minutes."""
+    script = "if [ {x} = 0.5 ]; then echo $$ > pid; exec sleep 600; fi; "
+    script += "while ! [ -s pid ]; do sleep 0.05; done; echo {x}"
+    fun = bamsoo.Command(["sh", "-c", script])
+    with ThreadPoolExecutor(2) as pool:
+        r = bamsoo.minimize(
+            fun, {"x": (0, 1)}, 9, workers=pool, algorithm="soo", callback=lambda result: True
+        )
+    assert r.nfev == 1
+    ends(int((here / "pid").read_text()))
+
+
+def test_a_thread_that_is_late_starts_no_program_for_a_run_that_is_over(here):
+    program.end_all("a run")
+    how = program.Program(run="a run")
+    with pytest.raises(EvaluationError, match="the run is over"):
+        program.value_of(["sleep", "600"], how)
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 """What a run shows in a terminal, and what Ctrl-C does to it."""
 
+import os
 import signal
 import time
 from collections.abc import Callable
@@ -96,7 +97,8 @@ def _duration(seconds: float) -> str:
 class Interrupt:
     """A context in which the first Ctrl-C sets `asked`, and the second raises KeyboardInterrupt.
 
-    SIGTERM, which is usually sent only once, raises it at once.
+    SIGTERM, which is usually sent only once, raises it at once, and so does SIGHUP, with which a
+    terminal goes, unless it is ignored (`nohup`). Otherwise the programs of the run would go on.
     """
 
     def __init__(self, say: Callable[[str], object]) -> None:
@@ -104,7 +106,10 @@ class Interrupt:
         self._before: dict[int, Any] = {}
 
     def __enter__(self) -> "Interrupt":
-        for number, handler in ((signal.SIGINT, self._polite), (signal.SIGTERM, self._at_once)):
+        handlers = {signal.SIGINT: self._polite, signal.SIGTERM: self._at_once}
+        if os.name == "posix" and signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:
+            handlers[signal.SIGHUP] = self._at_once
+        for number, handler in handlers.items():
             self._before[number] = signal.signal(number, handler)
         return self
 

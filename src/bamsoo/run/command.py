@@ -17,7 +17,7 @@ from ..base.checks import brief, is_finite
 from ..errors import EvaluationError, SettingsError
 from ..record.residuals import Vector, as_vector
 from .evaluation import separated, trial_number
-from .program import MissingError, Program, Reading, steps_of, value_of
+from .program import MissingError, Program, Reading, end_all, steps_of, value_of
 
 PLACEHOLDER = re.compile(r"\{\{\w+\}\}|\{(\w+)(?::([^{}]*))?\}")
 """A parameter in a command, perhaps with a format; with two braces on each side, the text with one
@@ -448,8 +448,9 @@ class Command:
         own.check(search.space.own_names)
         path = getattr(search, "path", None)
         own.study = "" if path is None else str(path)
-        machine = platform.node()
-        own.mark = own.study or f"run {uuid4().hex} of process {os.getpid()} on {machine}"
+        run, machine = uuid4().hex, platform.node()
+        own.mark = own.study or f"run {run} of process {os.getpid()} on {machine}"
+        own.how = own.how._replace(run=run)
         own._known = any(each.numbers for each in search.evaluations)
         own._kept = {each.number for each in search.front if each.number is not None}
         own.say = self.say
@@ -474,7 +475,8 @@ class Command:
             shutil.rmtree(place, ignore_errors=True)
 
     def end(self) -> None:
-        """Called when the run is over."""
+        """End what still runs in threads, now that the run is over."""
+        end_all(self.how.run)
         if self.workdir is None:
             return
         for place in () if self.study else self._own():

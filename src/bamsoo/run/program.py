@@ -49,8 +49,11 @@ _NO_LETTER = re.compile(r"([-+]?(?:\d+\.\d*|\.\d+))([-+]\d{3})", re.A)
 _CUT = "\x00"
 """Marks the place in a line behind which the text belongs to a label."""
 
-_running: "dict[subprocess.Popen[bytes], str]" = {}
-"""The programs that are running, each with its mark."""
+_running: "dict[subprocess.Popen[bytes], tuple[str, str]]" = {}
+"""The programs that are running, each with its mark and its run."""
+
+_ended: set[str] = set()
+"""Runs that are over, so that a thread which is late starts no program for one of them."""
 
 
 class Tail:
@@ -99,6 +102,8 @@ class Program(NamedTuple):
     that has them, as ``FILE:COLUMN``."""
     data: Sequence[float | None] | None = None
     """The measurements that are subtracted from them; None in it is missing data."""
+    run: str = ""
+    """Identifies the run that it belongs to; see `end_all`."""
 
     @property
     def kept(self) -> int:
@@ -378,11 +383,13 @@ def _started(argv: Sequence[str], how: Program, err: Tail) -> "Iterator[subproce
         )
     except OSError as error:
         raise EvaluationError(f"{argv[0]}: cannot be started: {error.strerror}") from None
-    _running[process] = mark
+    _running[process] = mark, how.run
     assert process.stdout is not None
     assert process.stderr is not None
     try:
         with process.stdout, process.stderr:
+            if how.run in _ended:
+                raise EvaluationError("the run is over")
             yield process
     finally:
         del _running[process]
@@ -456,9 +463,13 @@ def _in_lines(lines: Iterable[bytes], how: Program, begun: dict[str, float]) -> 
                 yield (last_field(line, key), found) if beside else last_field(line, key)
 
 
-def end_all() -> None:
-    """End the programs that other threads are waiting for."""
-    running = dict(_running)
+def end_all(run: str | None = None) -> None:
+    """End the programs that other threads are waiting for, perhaps those of one run only."""
+    if run is not None:
+        _ended.add(run)
+    running = {
+        process: mark for process, (mark, its) in _running.copy().items() if run in (None, its)
+    }
     end_groups(running, running.values())
 
 
