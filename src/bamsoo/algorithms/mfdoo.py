@@ -15,6 +15,7 @@ from ..base.checks import check_between
 from ..space.axes import Domain
 from ..space.point import key_of
 from .algorithm import Algorithm
+from .attempts import Climbs
 from .book import Book, leftovers
 from .search import PROMOTED, Search, Waiting
 from .tree import Status, Tree
@@ -74,42 +75,17 @@ def mfdoo(settings: MFDOO, Lambda: float, tree: Tree, book: Book) -> Search:
     top = len(levels) - 1
     at_top: set[bytes] = set()
     spent = book.spent
-    # not in the paper: points may fail at a level only
-    climbed: dict[int, int] = {}  # the level of a node that failed at those below it
-    out: dict[int, int] = {}  # the level of each node whose outcome has not been counted
-    failed: dict[int, list[int]] = {}  # the levels at which a node has failed so far
-    values, saved, lost = ([0] * len(levels) for _ in range(3))
-    """How many points have a value at a level; how many failed there, and have one above it; and
-    how many failed there, and then at the top."""
+    climbs = Climbs(len(levels))  # not in the paper: points may fail at a level only
 
     def diameter(h: int) -> float:
         return float(settings.nu * settings.rho**h)
 
     def z(node: int) -> int:
-        within, least = diameter(tree.depth[node]), climbed.get(node, 0)
-        usable = (i for i in range(least, top) if saved[i] <= values[i] + lost[i])
-        return next((i for i in usable if zeta[i] <= within), top)
+        within = diameter(tree.depth[node])
+        return next((i for i in climbs.usable(node) if zeta[i] <= within), top)
 
     def upper_bound(leaf: int) -> float:
         return tree.g[leaf] + diameter(tree.depth[leaf]) + zeta[z(leaf)]
-
-    def fallen() -> int | None:
-        """A node that failed below the top, and may have a value at the next level."""
-        for node, i in list(out.items()):
-            status = tree.status_of(node)
-            if status == Status.PENDING:
-                continue
-            del out[node]
-            if status == Status.FAILED and i < top:
-                failed.setdefault(node, []).append(i)
-                if saved[i] >= lost[i]:  # such points have not been seen to fail at the top
-                    climbed[node] = i + 1
-                    return node
-                continue
-            values[i] += status == Status.EVALUATED
-            for each in failed.pop(node, ()):
-                (saved if status == Status.EVALUATED else lost)[each] += 1
-        return None
 
     def best_below_top() -> int | None:
         """The node with the highest lower bound that was not evaluated at the top."""
@@ -143,11 +119,11 @@ def mfdoo(settings: MFDOO, Lambda: float, tree: Tree, book: Book) -> Search:
             elif not at_top:  # nothing has a value yet
                 i = top
         ask_at(i, node)
-        out[node] = i
+        climbs.expect(node, i)
         yield from book.evaluate(node)
 
     def rise() -> Waiting:
-        while (node := fallen()) is not None:
+        while (node := climbs.fallen(tree)) is not None:
             yield from query(node)
 
     yield from query(0)

@@ -32,6 +32,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ..algorithms.attempts import Attempts
 from ..base.blas import one_thread
 from ..base.typing import Array
 from ..model.curves import CONSTANTS as CURVES
@@ -285,31 +286,6 @@ class Stopping:
             ]
         means, sigmas, shares = np.array(found).T
         return means, sigmas, shares
-
-
-@dataclass
-class Attempts:
-    """What has become of the points that were evaluated at a level of a fidelity."""
-
-    values: int = 0
-    """The number of points with a value there."""
-    saved: int = 0
-    """The number of points that failed there, and have a value at a higher level."""
-    lost: int = 0
-    """The number of points that failed there, and then at the top."""
-
-    @property
-    def says_little(self) -> bool:
-        """Whether half of the points that fail at this level are expected to have a value above.
-
-        By Laplace's rule of succession; before any has been tried, they are.
-        """
-        return self.saved >= self.lost
-
-    @property
-    def fails_alone(self) -> bool:
-        """Whether most points are expected to fail at this level, although not above it."""
-        return self.saved > self.values + self.lost
 
 
 class Levels:
