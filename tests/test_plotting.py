@@ -187,3 +187,34 @@ def test_a_map_says_where_a_parameter_does_not_exist():
         assert "C exists only with model='svm'" in said
     finally:
         pyplot.close("all")
+
+
+def test_cells_of_options_and_whole_numbers_end_between_them(axes):
+    space = {"kind": bamsoo.Choice(["p", "q", "r"]), "n": bamsoo.Int(1, 4), "x": (0, 1)}
+    r = bamsoo.minimize(lambda kind, n, x: n + x, space, 15, algorithm="soo")
+    plot_partition(axes, r)
+    corners = np.vstack([path.vertices for path in axes.collections[0].get_paths()])
+    assert set(corners[:, 0]) <= {-0.5, 0.5, 1.5, 2.5}
+    assert set(corners[:, 1]) <= {0.5, 1.5, 2.5, 3.5, 4.5}
+    assert axes.get_xlim() == (-0.5, 2.5)
+    assert axes.get_ylim() == (0.5, 4.5)
+
+
+def test_the_labels_of_a_picture_are_plain_numbers_that_do_not_overlap():
+    from matplotlib import pyplot
+
+    space = {"d": bamsoo.Real(0.02, 0.2, log=True), "many": bamsoo.Int(0, 500)}
+    r = bamsoo.minimize(lambda d, many: 8e5 + 1e6 * d + 100 * many, space, 12)
+    try:
+        panels = r.plot("slices")
+        panels[0].figure.canvas.draw()
+        labels = [each.get_text() for each in panels[0].get_xticklabels()]
+        assert [each for each in labels if each in ("0.02", "0.05", "0.1", "0.2")] == [
+            *("0.02", "0.05", "0.1", "0.2")
+        ]
+        assert not any(each.get_text() for each in panels[0].get_xticklabels(minor=True))
+        assert panels[0].yaxis.get_offset_text().get_text() == ""
+        assert panels[0].get_yticklabels()[1].get_text().isdigit()
+        assert not panels[1].containers  # a curve, and no bars that touch
+    finally:
+        pyplot.close("all")

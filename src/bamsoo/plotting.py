@@ -71,6 +71,7 @@ def plot_convergence(ax: Any, result: Run, optimum: float | None = None) -> None
     ax.set_xlabel("evaluations")
     _whole_ticks(ax, "x")
     ax.set_ylabel("value" if optimum is None else "distance to the optimum")
+    _plain(ax.yaxis)
     ax.legend(frameon=False)
 
 
@@ -117,8 +118,7 @@ def plot_partition(
     if domain.dim < 2:
         raise SettingsError("a partition is drawn over two parameters, but this space has only one")
     leaves = tree.leaves()
-    low = np.array([domain.decode_all(u) for u in np.clip(tree.low[leaves], 0, 1)])
-    high = np.array([domain.decode_all(u) for u in np.clip(tree.high[leaves], 0, 1)])
+    low, high = _corners(domain, tree.low[leaves], tree.high[leaves])
     corners = [
         [(a[0], a[1]), (b[0], a[1]), (b[0], b[1]), (a[0], b[1]), (a[0], a[1])]
         for a, b in zip(low, high, strict=True)
@@ -136,6 +136,32 @@ def plot_partition(
     _label(ax, "y", domain, 1)
     ax.legend(loc="upper center", bbox_to_anchor=(0.5, 1.12), ncols=4, frameon=False,
               columnspacing=1.2, handlelength=1.2)  # fmt: skip
+
+
+def _corners(space: Space, low: Array, high: Array) -> tuple[Array, Array]:
+    """The first two coordinates of the corners of cells, in the caller's units.
+
+    A cell of whole numbers, or of options, ends halfway between those in it and their neighbours.
+    """
+    inside = 1e-9  # so that an edge between two numbers is decoded as the one in the cell
+    ends = []
+    for corner, sign in ((low, 1.0), (high, -1.0)):
+        values = np.array([space.decode_all(u) for u in np.clip(corner + sign * inside, 0, 1)])
+        for i in range(2):
+            values[:, i] -= sign * _half(space, i)
+        ends.append(values)
+    return ends[0], ends[1]
+
+
+def _half(space: Space, i: int) -> float:
+    """Half the distance of two values of a parameter; 0 if it has no smallest distance."""
+    if i in space.domain.continuous:
+        return 0.0
+    return 0.5 * float(getattr(space.parameters[space.names[i]], "step", None) or 1.0)
+
+
+MOST_BARS = 30
+"""More whole numbers than these are drawn as a curve: their bars would touch."""
 
 
 def plot_slices(figure: Any, result: Run, points: int = 101) -> None:
@@ -169,7 +195,7 @@ def plot_slices(figure: Any, result: Run, points: int = 101) -> None:
             ax.set_yscale("log")
             mean, low, high = (np.maximum(each, least) for each in (mean, low, high))
         drawn.append(mean)
-        if i in space.domain.continuous:
+        if i in space.domain.continuous or len(grid) > MOST_BARS:
             ax.fill_between(grid, low, high, color=BLUE, alpha=0.2, lw=0, label="two deviations")
             ax.plot(grid, mean, color=BLUE, lw=1.5, label="model")
         else:
@@ -184,6 +210,7 @@ def plot_slices(figure: Any, result: Run, points: int = 101) -> None:
             _few_ticks(ax, space, i)
         if place % columns == 0:
             ax.set_ylabel("value")
+            _plain(ax.yaxis)
     for ax in panels[len(shown) :].tolist():
         ax.set_visible(False)
     known = np.concatenate([each[np.isfinite(each)] for each in drawn])
@@ -301,6 +328,7 @@ def plot_contour(
         when = "; ".join(f"{slot.name} exists only with {slot.when}" for slot in shown)
         ax.plot([], [], "s", color=NOWHERE, mec=GREY, label=when)
     bar = ax.figure.colorbar(drawn, ax=ax, label="the model's mean")
+    _plain(bar.ax.yaxis)
     if norm is not None:  # powers of ten, not the levels
         from matplotlib.ticker import LogFormatterSciNotation, LogLocator
 
@@ -311,8 +339,11 @@ def plot_contour(
     good, bad = told[feasible], told[~feasible & np.isfinite(_finished(result))]
     ax.plot(good[:, i], good[:, j], "o", ms=3, mfc="white", mec="black", mew=0.5, label="evaluated")
     if len(bad):
-        ax.plot(bad[:, i], bad[:, j], "x", ms=6, mew=2.5, color="black")  # seen on any colour
-        ax.plot(bad[:, i], bad[:, j], "x", ms=5, color="white", label="infeasible")
+        from matplotlib.patheffects import withStroke
+
+        rim = [withStroke(linewidth=3, foreground="black")]  # seen on any colour
+        ax.plot(bad[:, i], bad[:, j], "x", ms=5, color="white", path_effects=rim, clip_on=False,
+                label="infeasible")  # fmt: skip
     ax.plot(best[i], best[j], "*", ms=13, color=ORANGE, mec="black", mew=0.5, label="best point")
     _label(ax, "x", space, i)
     _label(ax, "y", space, j)
@@ -652,6 +683,32 @@ def _label(ax: Any, which: str, space: Space, i: int) -> None:
         low, high = low - 0.5, high + 0.5
     elif parameter.log:
         getattr(ax, f"set_{which}scale")("log")
+        if high < NARROW * low:
+            _narrow_log_ticks(getattr(ax, f"{which}axis"))
     elif parameter.whole:
         _whole_ticks(ax, which)
+        if (high - low) / (2 * _half(space, i)) < MOST_BARS:
+            low, high = low - _half(space, i), high + _half(space, i)
     getattr(ax, f"set_{which}lim")(low, high)
+
+
+NARROW = 300.0
+"""A log axis whose ends are further apart has enough powers of ten for its labels."""
+
+
+def _narrow_log_ticks(axis: Any) -> None:
+    """Label 0.02, 0.05, 0.1 and so on: matplotlib's own labels between powers of ten overlap."""
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
+    axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    axis.set_minor_formatter(NullFormatter())
+
+
+def _plain(axis: Any) -> None:
+    """Write large values as 800000 instead of as 0.8 with a remote 1e6."""
+    from matplotlib.ticker import ScalarFormatter
+
+    formatter = axis.get_major_formatter()
+    if isinstance(formatter, ScalarFormatter):
+        formatter.set_powerlimits((-4, 7))
