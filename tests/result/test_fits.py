@@ -111,6 +111,13 @@ def test_parameters_that_do_not_matter_are_named():
     assert not r.deviations[1] < 1.0
 
 
+@pytest.mark.parametrize("found", [0.0, 1.0])
+def test_nothing_is_known_about_parameters_without_effect(found):
+    r = bamsoo.least_squares(lambda x: np.full(4, found), [(0.0, 1.0)] * 2, 8)
+    assert np.isinf(r.deviations).all()
+    assert [remark[:29] for remark in r.fitted.remarks] == ["These data hardly determine x"] * 2
+
+
 def test_options_have_no_deviation():
     space = {"kind": Choice(["a", "b"]), "x": (0.0, 1.0)}
     r = bamsoo.least_squares(lambda kind, x: [x - 0.2, x - 0.4, float(kind == "a")], space, 15)

@@ -15,6 +15,7 @@ import bamsoo
 from bamsoo.errors import EvaluationError, SettingsError
 from bamsoo.run import program
 
+from command_line import refused
 from waiting import ends
 
 SPACE = {"x": (0.0, 1.0), "n": bamsoo.Int(1, 3)}
@@ -208,6 +209,20 @@ def test_results_are_read_from_a_file(here):
     assert fun(x=0.25) == (0.25, {"deep": "[1.0, 2.0]"})
     with pytest.raises(SettingsError, match="has fields"):
         bamsoo.Command(["sh", "-c", script], output="out.json")
+
+
+@pytest.mark.parametrize("how", [{"output": "out.txt"}, {"residuals": "out.csv:y"}])
+def test_workers_do_not_write_one_file(here, how):
+    fun = bamsoo.Command(["echo", "{x}"], **how)
+    search = bamsoo.least_squares if "residuals" in how else bamsoo.minimize
+    with pytest.raises(SettingsError, match=r"would write out\.\w+; give each a directory"):
+        search(fun, {"x": (0, 1)}, 4, workers=2, study="run.db")
+    assert not (here / "run.db").exists()
+    assert "would write out" in refused(
+        *("minimize", "--param", "x:0:1", "--budget", "4", "--workers", "2"),
+        *(word for name, text in how.items() for word in (f"--{name}", text)),
+        *("--", "echo", "{x}"),
+    )
 
 
 def test_a_file_of_results_that_was_not_written_is_a_failure(here):

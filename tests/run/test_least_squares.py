@@ -7,7 +7,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 import bamsoo
-from bamsoo.errors import CallError, SettingsError, ValueTypeError
+from bamsoo.errors import CallError, ModelError, SettingsError, StudyError, ValueTypeError
 from bamsoo.record.residuals import SumOfSquares
 
 T = np.linspace(0.0, 4.0, 12)
@@ -53,6 +53,24 @@ def test_an_infinite_residual_is_a_failure():
     assert abs(r.x[0] - 0.2) < 1e-6
 
 
+def test_a_fit_without_a_best_point_says_so():
+    seen = []
+    r = bamsoo.least_squares(
+        lambda x: None, [(0.0, 1.0)], 3, callback=lambda r: seen.append(r.residuals)
+    )
+    assert seen == [None] * 3
+    assert r.residuals is None
+    assert r.R.shape == (3, 0)
+    with pytest.raises(ModelError, match="no evaluation gave a value"):
+        _ = r.covariance
+    r = bamsoo.least_squares(
+        lambda height, rate: (decay(height, rate), {"g": 1.0}), SPACE, 3, constraints=["g"]
+    )
+    assert r.R.shape == (3, len(T))
+    with pytest.raises(ModelError, match="no feasible point was found"):
+        _ = r.deviations
+
+
 def test_ask_and_tell_ask_for_the_same_points_whether_the_fit_was_declared_or_not():
     points = []
     for objectives in (None, SumOfSquares()):
@@ -75,8 +93,15 @@ def test_a_study_of_a_fit_continues_with_its_residuals(tmp_path):
     assert_array_equal(r.R, whole.R)
     with bamsoo.Study.open(path, readonly=True) as study:
         assert_array_equal(study.result.R, whole.R)
-    with pytest.raises(bamsoo.BamsooError, match="residuals"):
+    with pytest.raises(StudyError, match=r"loss is 'soft_l1', got 'linear'; .* study='fit-2"):
         bamsoo.least_squares(decay, SPACE, 14, study=path)
+    fork = "bamsoo fork fit.db fit-2.db --loss huber --f-scale 0.5"
+    with pytest.raises(StudyError, match=fork):
+        bamsoo.least_squares(
+            decay, SPACE, 14, study=path, **{**more, "loss": "huber", "f_scale": 0.5}
+        )
+    with pytest.raises(StudyError, match=r"the study's weights are .*, got not set"):
+        bamsoo.least_squares(decay, SPACE, 14, study=path, **{**more, "weights": None})
     with pytest.raises(SettingsError, match="least_squares"):
         bamsoo.minimize(lambda **p: 1.0, SPACE, 14, study=path)
 

@@ -120,9 +120,13 @@ class Fitted:
             return found
         ranges = self._ranges[axes]
         _, values, directions = np.linalg.svd(J * ranges, full_matrices=False)
-        values = np.maximum(values, max(_LEAST * float(values[0]), 1e-150))
-        inverse = directions.T / values**2 @ directions * ranges * ranges[:, None]
-        variance = float((pulls**2).sum()) / free / float(slope.mean()) ** 2
+        if not values[0] > 0.0:  # no parameter makes a difference
+            found[axes, axes] = np.inf
+            return found
+        # all numbers are relative to the largest slope, because squares of huge ones would overflow
+        relative = np.maximum(values / values[0], _LEAST)
+        inverse = directions.T / relative**2 @ directions * ranges * ranges[:, None]
+        variance = float(((pulls / values[0]) ** 2).sum()) / free / float(slope.mean()) ** 2
         found[np.ix_(axes, axes)] = variance * inverse
         return found
 
@@ -190,7 +194,7 @@ class Fitted:
         that is known much better than they are.
         """
         groups = list[set[int]]()
-        if not self._axes:
+        if not np.isfinite(self.deviations[self._axes]).all():
             return []
         values, vectors = np.linalg.eigh(self.correlations[np.ix_(self._axes, self._axes)])
         for vector in vectors.T[values < 1.0 - _ALIKE]:

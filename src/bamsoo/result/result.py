@@ -503,6 +503,8 @@ class Result(OptimizeResult):  # type: ignore[misc]  # scipy comes without types
         """
         if "_fitted" not in self.__dict__:
             best = next(iter(self.front), None)
+            if best is None and self.objectives.squares is not None:
+                raise ModelError(f"there is no best point: {self.nothing}")
             if best is None or not best.residuals:
                 raise ModelError("there are no residuals; fit a model with bamsoo.least_squares")
             self.__dict__["_fitted"] = Fitted(self.evaluations, best)

@@ -456,6 +456,14 @@ class Command:
         own.say = self.say
         return own
 
+    def check_workers(self, size: int) -> None:
+        """Raise an error if so many evaluations at once would write the same file."""
+        if size > 1 and self.workdir is None and (written := self.how.written):
+            raise SettingsError(
+                f"with workers, all evaluations at once would write {written[0].name}; give each a "
+                "directory of its own with workdir= (--workdir DIR)"
+            )
+
     def settle(self, search: Any, number: int, failed: bool) -> None:
         """Remove the directories that are not to be kept, now that a trial has been told."""
         if self.workdir is None or "all" in self.keep:

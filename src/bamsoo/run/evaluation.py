@@ -121,6 +121,10 @@ class Companion(Protocol):
         """The function for a run of this search."""
         ...
 
+    def check_workers(self, size: int) -> None:
+        """Raise an error if so many evaluations at once would get in each other's way."""
+        ...
+
     def settle(self, search: Any, number: int, failed: bool) -> None:
         """Called after the value, or the failure, of a trial was told, or after it was stopped."""
         ...

@@ -208,6 +208,8 @@ def drive(
                     workers, fun, most, rules.trial_timeout, search.steps, rules.initializer
                 )
                 with closing(pool):
+                    if own is not None:
+                        own.check_workers(pool.size)
                     loop.through(pool)
             except WorkerError as error:
                 raise WorkerError(f"{error}; {search.how_to_go_on}") from error

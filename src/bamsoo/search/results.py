@@ -55,7 +55,7 @@ def result_of(
         "feasible": partial(columns.feasible, told),
         "curves": ledger.costs.until_now(),
     }
-    if columns.nresiduals:
+    if columns.nresiduals or setup.objectives.squares is not None:
         later["R"] = partial(columns.R, told)
         later["residuals"] = at_best(lambda found: np.array(found.residuals))
     details = Details(

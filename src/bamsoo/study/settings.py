@@ -161,6 +161,10 @@ def difference(stored: dict[str, Any], given: dict[str, Any]) -> str | None:
         is_ = "are" if key in ("constraints", "objectives") else "is"
         if key not in stored and value == []:
             continue
+        if key == "residuals":
+            if (differs := _other_losses(stored.get(key), value)) is not None:
+                return differs
+            continue
         if key not in stored:
             return f"{key} {is_} not set, got {_short(value)}"
         if _alike(stored[key], value):
@@ -173,6 +177,19 @@ def difference(stored: dict[str, Any], given: dict[str, Any]) -> str | None:
             return f"parameters are {list(before)}, got {list(after)}"
         name = next(name for name in before if not _alike(before[name], after[name]))
         return f"parameter {name} is {_short(before[name])}, got {_short(after[name])}"
+    return None
+
+
+def _other_losses(stored: dict[str, Any] | None, given: dict[str, Any]) -> str | None:
+    """How another fit adds up its residuals, in words after "the study's"."""
+    if stored is None:
+        return "evaluations have values, got a fit, whose evaluations have residuals"
+    for name in ("loss", "f_scale", "weights"):
+        if stored.get(name) != given.get(name):
+            before, after = (
+                brief(each[name]) if name in each else "not set" for each in (stored, given)
+            )
+            return f"{name} {'are' if name == 'weights' else 'is'} {before}, got {after}"
     return None
 
 
@@ -196,6 +213,9 @@ def options(stored: dict[str, Any], given: dict[str, Any]) -> list[str] | None:
             words = ["--maximize"]
         elif key == "objectives":
             words = _objective_options(value)
+        elif key in stored and key == "residuals":
+            if stored[key].get("weights") == value.get("weights"):
+                words = [f"--loss {value['loss']} --f-scale {value['f_scale']}"]
         elif key == "constraints":
             words = _constraint_options(stored.get(key, []), value)
         if words is None:

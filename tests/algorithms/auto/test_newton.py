@@ -113,6 +113,17 @@ def test_several_pending_trials(out):
     assert opt.result.fun < 1e-6
 
 
+@pytest.mark.parametrize("size", [1e150, 1e154])
+@pytest.mark.parametrize("loss", ["linear", "cauchy"])
+def test_the_squares_of_residuals_may_be_as_large_as_numbers_can_be(size, loss):
+    def fun(x):
+        return size * np.array([x[0] - 0.3, x[1] - 0.4, x[0] + x[1] - 0.7])
+
+    r = fit(fun, [(0.0, 1.0)] * 2, 20, loss=loss, f_scale=size)
+    assert_allclose(r.x, [0.3, 0.4], atol=1e-3)
+    assert (r.deviations < 0.01).all()
+
+
 def test_huge_residuals_do_no_harm():
     def fun(x):
         return np.array([1e140 ** (x[0] - 0.2) - 1.0, x[1] - 0.4, 1e-3 * x[0]])

@@ -18,6 +18,7 @@ the best fit nearly all residuals are outliers, and what the loss leaves of them
 residual changes its sign, while the residual itself is smooth.
 """
 
+from dataclasses import replace
 from functools import cached_property
 from math import log
 
@@ -40,6 +41,7 @@ _ENOUGH = 2  # times as many points as axes; fewer cannot tell a bent axis from 
 _NUGGET = 1e-10  # of the diagonal: what rounding errors leave of two points in one direction
 _NOISES = (0.0, 0.01, 0.03, 0.1, 0.3, 1.0)  # that are compared, in units of the largest change
 _LARGEST = 1e3  # changes this many times larger than usual are cut off; far out, slopes differ
+_HUGE = 1e100  # larger residuals are divided by their size, or products of them would overflow
 _FAR = 50.0  # exponents beyond this would overflow when they are squared
 
 
@@ -81,9 +83,12 @@ class ResidualModel:
         self.S, self.lengths = np.eye(Z.shape[1]), np.ones(Z.shape[1])
         self._r, Y = np.nan_to_num(r), np.nan_to_num(R - r)
         usual = float(np.median(np.abs(Y).max(1))) if Y.size else 0.0
-        limit = _LARGEST * max(float(np.abs(self._r).max(initial=0.0)), usual, 1e-150)
-        Y = np.clip(Y, -limit, limit)
-        self._rest = 0.0
+        size = max(float(np.abs(self._r).max(initial=0.0)), usual, 1e-150)
+        Y = np.clip(Y, -_LARGEST * size, _LARGEST * size)
+        self._unit = size if size > _HUGE else 1.0
+        self._r, Y, self._rest = self._r / self._unit, Y / self._unit, 0.0
+        if self._squares is not None:
+            self._squares = replace(self._squares, f_scale=self._squares.f_scale / self._unit)
         if Y.shape[1] > most and self._squares is None:  # a loss is that of each residual
             self._rotate(Y @ Y.T, Y @ self._r, most)
         else:
@@ -167,13 +172,13 @@ class ResidualModel:
 
     def residuals(self, z: Array) -> Array:
         """The residuals at a point, perhaps rotated."""
-        return self._r + self._change(self._bent(z))
+        return self._at(self._bent(z)) * self._unit
 
     def _bent(self, z: Array) -> Array:
         return np.asarray(np.clip(self._U @ (self.scales * z) / self.length**2, -_FAR, _FAR))
 
-    def _change(self, bent: Array) -> Array:
-        return np.asarray((self.length**2 * np.expm1(bent) + self._constant) @ self._A)
+    def _at(self, bent: Array) -> Array:
+        return np.asarray(self._r + (self.length**2 * np.expm1(bent) + self._constant) @ self._A)
 
     def _sum(self, r: Array) -> float:
         """The sum of the squares of residuals, or of what the loss leaves of them."""
@@ -182,16 +187,16 @@ class ResidualModel:
 
     def value(self, z: Array) -> float:
         """The sum of squares at a point."""
-        return self._sum(self.residuals(z))
+        return self._sum(self._at(self._bent(z))) * self._unit * self._unit
 
     def height(self, z: Array) -> float:
         """Half the sum of squares with a minus sign, relative to its value at the origin."""
-        return -0.5 * self.value(z) / self._scale
+        return -0.5 * self._sum(self._at(self._bent(z))) / self._scale
 
     def derivatives(self, z: Array) -> tuple[float, Array, Array]:
         """The height at a point, its gradient and its Hessian."""
         bent = self._bent(z)
-        r, steep = self._r + self._change(bent), np.exp(bent)
+        r, steep = self._at(bent), np.exp(bent)
         Z = self._U * self.scales
         slopes = (Z.T * steep) @ self._A
         pull, bends = r, slopes
@@ -205,7 +210,7 @@ class ResidualModel:
     @cached_property
     def slopes(self) -> Array:
         """The gradient of each residual at the origin, perhaps rotated; one column each."""
-        return np.asarray((self._U * self.scales).T @ self._A)
+        return np.asarray((self._U * self.scales).T @ self._A) * self._unit
 
     def unknown(self, Z: Array) -> Array:
         """The covariance of the slope at the origin, if the residuals at `Z` were known, too.

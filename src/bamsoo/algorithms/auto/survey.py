@@ -16,6 +16,7 @@ from ...base.typing import Array
 from ...model.conditioned import Factor
 
 _LARGEST = 30.0  # residuals this many times larger than in the best quarter of points are cut off
+_HUGE = 1e150  # the squares of larger residuals, and the sums of these, would overflow
 _NUGGET = 1e-8  # of the variance
 _TYPICAL, _SPREAD = (
     0.3,
@@ -99,5 +100,5 @@ class Survey:
         unknown = np.maximum(1.0 + _NUGGET - self._factor.explained(k), 1e-12)
         sigma2 = unknown[:, None] * self._variances
         mean = (mu**2 + sigma2).sum(1) + self._rest
-        unit = self._unit**2
+        unit = min(self._unit, _HUGE) ** 2
         return mean * unit, unit * np.sqrt((2.0 * sigma2**2 + 4.0 * mu**2 * sigma2).sum(1))
