@@ -335,9 +335,7 @@ class BamsooSearchCV(BaseSearchCV):  # type: ignore[misc]
                 break
             for some, batch in self._batches(search, trials, splits):
                 for trial, score in zip(some, self._fitted(batch, done), strict=True):
-                    several = search.objectives.several and len(score) > 1
-                    if trial.number in search.ledger.out:  # it was not stopped
-                        search.tell(trial, score if several else None if self._aims else score[0])
+                    self._tell(search, trial, score)
                     done.numbers.append(trial.number)
                     if verbose > 0:
                         self._show(search, trial, score)
@@ -347,6 +345,12 @@ class BamsooSearchCV(BaseSearchCV):  # type: ignore[misc]
             front = {evaluation.number for evaluation in search.front}
             done.results["front"] = np.array([number in front for number in done.numbers])
         del self._evaluated
+
+    def _tell(self, search: Optimizer, trial: Trial, score: Any) -> None:
+        """Tell the scores of a candidate that was not stopped; one alone is that of a failure."""
+        several = search.objectives.several and len(score) > 1
+        if trial.number in search.ledger.out:
+            search.tell(trial, score if several else None if self._aims else score[0])
 
     def _fitted(self, batch: "CandidateBatch", done: "Done") -> Any:
         """The scores of the candidates of a batch; `error_score` if no fit succeeded."""

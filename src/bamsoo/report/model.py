@@ -220,9 +220,7 @@ def describe_search(study: Shown, growth: Growth | None) -> dict[str, Any]:
         tree = partition(study, growth, rows)
         search = growth.replayed
     columns = [_numbers(known_values(records, name)) for name in study.objectives.names]
-    ends = study.believed_ends
-    numbered = ((row, r.number) for row, r in enumerate(records) if r.number is not None)
-    beliefs = {row: ends[number] for row, number in numbered if number in ends}
+    beliefs = _beliefs(study)
     numbers = Numbers(study.space, study.constraints, study.trials, bool(study.noise))
     models = [
         _model(study, search, points, values, beliefs, numbers, i)
@@ -252,6 +250,13 @@ def describe_search(study: Shown, growth: Growth | None) -> dict[str, Any]:
         "notes": _notes(model, study, search, tree),
         "seen": len(records),
     }
+
+
+def _beliefs(study: Shown) -> dict[int, Sequence[tuple[float, float]]]:
+    """What is believed about the final values of stopped trials, by row."""
+    ends = study.believed_ends
+    numbered = ((row, r.number) for row, r in enumerate(study.trials) if r.number is not None)
+    return {row: ends[number] for row, number in numbered if number in ends}
 
 
 def _points(space: Space, records: Sequence[Record]) -> list[Array]:

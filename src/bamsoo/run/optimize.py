@@ -276,11 +276,8 @@ def optimize(
         "tol": tol,
     }
     with _search(settings, study, budget) as search, _withdrawing(search, study, new):
-        check_function(fun, search.steps)
-        check_arguments(fun, search.space)
+        fun = _fitting(fun, search)
         _check_aims(aims, search)
-        if search.objectives.squares is not None and not isinstance(fun, Companion):
-            fun = ResidualFunction(fun)
         first = _first_points(search, x0)
         if study is not None:
             _note_budget(search, budget)
@@ -313,6 +310,15 @@ def _is_new(study: StudyLike) -> bool:
     from ..study import exists
 
     return not exists(study)
+
+
+def _fitting(fun: Callable[..., Any], search: Optimizer) -> Callable[..., Any]:
+    """The function as this search calls it; raises an error if it cannot be called like that."""
+    check_function(fun, search.steps)
+    check_arguments(fun, search.space)
+    if search.objectives.squares is None or isinstance(fun, Companion):
+        return fun
+    return ResidualFunction(fun)
 
 
 def _check_aims(aims: Objectives, search: Optimizer) -> None:
