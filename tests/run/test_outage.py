@@ -1,13 +1,14 @@
 """Evaluations that cannot take place for a while, and failures that repeat themselves."""
 
 import sys
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
 
 import pytest
 
 import bamsoo
 from bamsoo.errors import SettingsError
 from bamsoo.run import outage
+from bamsoo.run.evaluation import Reply
 from bamsoo.run.loop import Ending
 
 LINE = {"x": (0.0, 1.0)}
@@ -49,10 +50,11 @@ def test_an_outage_fails_no_evaluation_and_costs_none(on_error, workers, caplog)
     assert (r.nfev, r.nfailed, licence.values) == (15, 0, 15)
     assert licence.calls == 15 + 7
     said = [each.message for each in caplog.records]
-    began = [each for each in said if "could not take place: no licence" in each]
+    began = [each for each in said if each.endswith("the run waits")]
     ended = [each for each in said if "take place again, after" in each]
-    assert len(began) == len(ended) >= 1
-    assert len(began) == 1 or workers  # once for each outage
+    assert len(began) == len(ended)
+    assert len(began) == 1 or workers  # with workers, others may have gone on
+    assert len(set(said)) == len(said)
 
 
 def test_processes_raise_it_too(tmp_path):
@@ -108,24 +110,88 @@ def test_a_training_that_cannot_go_on_begins_again():
     assert calls[1] == calls[2]
 
 
-def test_pauses_grow_and_only_the_first_of_several_lengthens_them(monkeypatch):
+@pytest.fixture
+def clock(monkeypatch):
+    """A list with the time, which only the test changes."""
     now = [100.0]
     monkeypatch.setattr(outage.time, "monotonic", lambda: now[0])
     monkeypatch.setattr(outage, "FIRST", 1.0)
     monkeypatch.setattr(outage, "LONGEST", 5.0)
+    return now
+
+
+def test_pauses_grow_and_one_evaluation_is_tried_after_each(clock):
     waiting = outage.Outage(20.0)
     assert (waiting.lasts, waiting.seconds) == (False, 0.0)
-    assert waiting.meet()
-    assert not waiting.meet()  # it was running at the same time
+    waiting.meet(0, "no licence")
+    waiting.meet(1, "no licence")  # it was running at the same time
     tried = []
     while not waiting.is_too_long:
-        now[0] += 0.25
+        clock[0] += 0.25
         if waiting.is_due:
-            tried.append(now[0] - 100.0)
-            assert not waiting.meet()
+            tried.append(clock[0] - 100.0)
+            waiting.give(2)
+            assert not waiting.is_due
+            waiting.meet(2, "no licence")
     assert tried == [1.0, 3.0, 7.0, 12.0, 17.0, 20.0]
     waiting.end()
     assert not waiting.lasts
+
+
+def test_while_one_that_was_tried_runs_the_next_one_is_tried_too(clock):
+    waiting, tried = outage.Outage(3.0), []
+    waiting.meet(0, "no licence")
+    while clock[0] < 105.0:
+        clock[0] += 0.25
+        if waiting.is_due:
+            tried.append(clock[0] - 100.0)
+            waiting.give(len(tried))
+    assert tried == [1.0, 2.0, 3.0, 4.0, 5.0]  # also after the patience, since nobody refuses
+
+
+def test_what_runs_on_is_not_part_of_an_outage(clock):
+    waiting = outage.Outage(20.0)
+    waiting.meet(0, "no licence")
+    waiting.give(1)
+    assert waiting.spares([1, 2], 0.5)  # 2 was begun before
+    assert not waiting.spares([1], 0.5)
+    clock[0] += 5.25
+    assert not waiting.spares([1], 0.5)  # it may be refused, too
+    clock[0] += 0.5
+    assert waiting.spares([1], 0.5)
+
+
+class OneLicence(Executor):
+    """Two workers and one licence: the second is refused twice, and then the first one ends."""
+
+    _max_workers = 2
+
+    def __init__(self, calls):
+        self.left, self.holder, self.refusals = calls, None, 0
+
+    def submit(self, call):
+        future = Future()
+        if self.holder is not None and self.refusals < 2:
+            self.refusals += 1
+            future.set_result((call.key, Reply(None, error=bamsoo.TryAgain("1 licence in use"))))
+            return future
+        self.refusals = 0
+        if self.holder is not None:
+            first, its_call = self.holder
+            first.set_result(its_call())
+        self.left -= 1
+        self.holder = future, call
+        if not self.left:
+            future.set_result(call())
+        return future
+
+
+def test_a_shortage_is_said_once_and_ends_no_run(caplog):
+    r = bamsoo.minimize(lambda x: x, LINE, 6, workers=OneLicence(6), patience=0.0)
+    assert (r.nfev, r.nfailed, r.status) == (6, 0, Ending.BUDGET)
+    said = [each.message for each in caplog.records]
+    (once,) = [each for each in said if "1 licence in use" in each]
+    assert once.startswith("not all workers can evaluate at once")
 
 
 # ---- failures with the same reason

@@ -269,6 +269,7 @@ class Loop:
         self.failures = self.forgotten = 0  # since the run began, or since its last value
         self.reason, self.same = "", 0  # why the last evaluations failed, and how many of them
         self.outage = Outage(rules.patience)
+        self.shortages: set[str] = set()  # why not all workers could evaluate at once
 
     def through(self, pool: Pool) -> None:
         """Keep the pool full until the run ends, then wait for what is pending."""
@@ -309,8 +310,8 @@ class Loop:
             self.end = self.over()
             if self.end is not None:
                 return
-            if self.outage.lasts and (self.out or not self.outage.is_due):
-                return  # one evaluation at a time shows whether the outage is over
+            if self.outage.lasts and not self.outage.is_due:
+                return
             self.prepare()
             try:
                 trial = self.search.ask_within(self.rules.most, self.running)
@@ -326,6 +327,8 @@ class Loop:
                 self.end = self.over()
                 self.abandon(trial.number)
                 return
+            if self.outage.lasts:
+                self.outage.give(trial.number)
             pool.submit(trial.number, _point(trial, self.search))
 
     @property
@@ -469,9 +472,15 @@ class Loop:
             return
         outage = self.outage
         why = short(reply.reason)
-        if outage.meet():
+        outage.meet(trial.number, why)
+        if outage.spares(self.out, reply.took or 0.0):
+            if trial.number in outage.tried:
+                self.say_shortage(why)
+            return
+        if not self.out and not outage.said:
             said = f"an evaluation could not take place: {why}; it is tried again for "
             self.say(f"{said}{outage.patience:.6g} s, and the run waits")
+            outage.said = True
         if outage.is_too_long:
             self.end = (
                 Ending.OUTAGE,
@@ -483,9 +492,21 @@ class Loop:
 
     def take_place(self) -> None:
         """Note that an evaluation took place, which ends an outage."""
-        if self.outage.lasts:
+        if self.outage.said:
             self.say(f"evaluations take place again, after {self.outage.seconds:.3g} s")
-            self.outage.end()
+        elif self.outage.lasts:
+            self.say_shortage(self.outage.why)
+        self.outage.end()
+
+    def say_shortage(self, why: str) -> None:
+        """Say, once for each reason, that fewer evaluations can run at once than there are workers.
+
+        A licence for two of them, for example, is refused again whenever one of the two has ended.
+        """
+        reason = without_numbers(why)
+        if reason not in self.shortages:
+            self.shortages.add(reason)
+            self.say(f"not all workers can evaluate at once: {why}; the others are tried again")
 
     def say(self, text: str) -> None:
         """Tell the user something, once."""

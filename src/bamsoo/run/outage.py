@@ -1,6 +1,7 @@
 """Outages: evaluations that cannot take place for a while, and how long a run waits for them."""
 
 import time
+from collections.abc import Iterable
 from math import inf
 
 FIRST = 1.0
@@ -18,6 +19,9 @@ PATIENCE = 86_400.0
 class Outage:
     """Whether there is an outage, and when an evaluation is to be tried again.
 
+    One is tried after each pause, also while an earlier one still runs: a simulation that takes
+    hours would otherwise keep all other workers waiting until it has ended.
+
     Parameters
     ----------
     patience : float
@@ -27,6 +31,12 @@ class Outage:
     def __init__(self, patience: float) -> None:
         self.patience = patience
         self._began, self._next, self._pause = inf, 0.0, FIRST
+        self.tried: dict[int, float] = {}
+        """The trials that have been tried in this outage, and when."""
+        self.why = ""
+        """Why the last one could not be evaluated."""
+        self.said = False
+        """Whether somebody has been told that the run waits."""
 
     @property
     def lasts(self) -> bool:
@@ -48,21 +58,40 @@ class Outage:
         """Whether it has lasted longer than the patience."""
         return self.seconds >= self.patience
 
-    def meet(self) -> bool:
-        """Note that an evaluation could not take place; return whether the outage begins with it.
+    def meet(self, number: int, why: str) -> None:
+        """Note that the evaluation of a trial could not take place, and why.
 
-        Of evaluations that were running at once, only the first lengthens the pause.
+        Those that were running when the outage began do not lengthen the pause.
         """
-        now, begins = time.monotonic(), not self.lasts
-        if begins:
-            self._began, self._pause = now, FIRST
-        elif not self.is_due:
-            return False
-        else:
+        self.why = why
+        if not self.lasts:
+            self._began, self._pause = time.monotonic(), FIRST
+        elif number in self.tried:
             self._pause = min(2.0 * self._pause, LONGEST)
-        self._next = min(now + self._pause, self._began + self.patience)
-        return begins
+        else:
+            return
+        self._wait()
+
+    def give(self, number: int) -> None:
+        """Note that a trial is tried."""
+        self.tried[number] = time.monotonic()
+        self._wait()
+
+    def spares(self, numbers: Iterable[int], took: float) -> bool:
+        """Whether one of these evaluations, which run at the moment, takes place.
+
+        It does if it was begun before the outage, or runs for a minute longer than the last one
+        took until it was refused.
+        """
+        now = time.monotonic()
+        return any(now - self.tried.get(n, -inf) > took + LONGEST for n in numbers)
+
+    def _wait(self) -> None:
+        """Begin a pause; one of them ends when the patience does."""
+        now, last = time.monotonic(), self._began + self.patience
+        self._next = min(now + self._pause, last if last > now else inf)
 
     def end(self) -> None:
         """Note that an evaluation took place."""
-        self._began, self._next = inf, 0.0
+        self._began, self._next, self.said = inf, 0.0, False
+        self.tried.clear()
