@@ -56,7 +56,7 @@ def test_the_model_is_the_searchs_own(tmp_path, algorithm):
     with bamsoo.Study.open(tmp_path / "a.db", readonly=True) as study:
         gp = study.replay().book.gp
     model = describe(tmp_path / "a.db")["model"]
-    assert " used, as of the last trial" in model["says"]
+    assert " used, as of trial 11" in model["says"]
     assert (model["kernel"], model["mean"]) == (type(gp.kernel).__name__, gp.mean.value)
     assert (model["lengths"], model["variance"]) == ([gp.kernel.lengths(1)[0]], gp.kernel.variance)
     assert model["points"] == gp.X[: gp.known].tolist()

@@ -426,7 +426,9 @@ def _model(
     model = None if search is None else own(search, i)
     if model is not None and search is not None:
         predictor = search.result.predictors[i]  # `model` may have fewer rows
-        said = f"This is the Gaussian process that {name} used, as of the last trial"
+        said = f"This is the Gaussian process that {name} used"
+        if numbered := [t.number for t in study.trials if t.number is not None]:
+            said += f", as of trial {max(numbered)}"
     else:
         space = study.space
         unit = np.array([space.encode(points[i]) for i in known])

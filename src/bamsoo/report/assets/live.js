@@ -58,7 +58,7 @@ function showState() {
     : told === null ? "" : `last evaluation ${ago(Date.now() / 1000 + ahead - told)}`;
   const asked = trials.number.filter((number) => number !== null).length;
   document.getElementById("behind").textContent = live.replayed === null || live.replayed > asked - 10 ? ""
-    : `The search has been replayed up to trial ${grouped(live.replayed)} of ${grouped(asked)}; its model follows.`;
+    : `The model is catching up: the search has been replayed up to trial ${grouped(live.replayed)} of ${grouped(asked)}.`;
   const evaluated = trials.took.filter((took) => took !== null).length;
   document.title = `${report.cost === null ? evaluated : text(report.cost, 3)}${report.budget ? `/${report.budget}` : ""} · ${report.title} · bamsoo watch`;
 }
