@@ -5,7 +5,9 @@ import pytest
 
 import bamsoo
 from bamsoo import Choice, Fidelity, Int, Real, Study
+from bamsoo.command.table import write_csv
 from bamsoo.errors import SettingsError, SpaceError
+from bamsoo.run.known import as_known
 from bamsoo.space import Point
 
 SPACE = {
@@ -506,3 +508,43 @@ def test_a_table_has_each_point_of_a_front_once():
     on_front = r.to_dataframe()["front"].tolist()
     assert on_front[:4] == [False, True, False, False]
     assert sum(on_front) == len(r.front)
+
+
+OURS = ("steps", "variance", "front", "value", "told_at", "extra:x", "last:value", "objective:a")
+
+
+@pytest.mark.parametrize("name", OURS)
+@pytest.mark.parametrize("form", ["frame", "csv"])
+def test_a_parameter_may_have_the_name_of_any_of_our_columns(name, form, tmp_path):
+    space = {name: (0.5, 9), "y": (0, 1)}
+
+    def fun(**p):
+        for step in range(3):
+            yield (p[name] - 3) ** 2 + p["y"] + step
+
+    first = bamsoo.minimize(
+        fun, space, 4, algorithm="random", steps=3, study=str(tmp_path / "run.db")
+    )
+    source = first.to_dataframe()
+    assert len({*source.columns}) == len(source.columns)
+    if form == "csv":
+        source = tmp_path / "trials.csv"
+        with Study.open(tmp_path / "run.db", readonly=True) as study, source.open("w") as file:
+            write_csv(study.trials, study.space, file)
+    done = [e for e in first.evaluations if not e.failed and not e.stopped]
+    again = bamsoo.Optimizer(space, algorithm="random")
+    again.give(as_known(again.constraints, source).known)
+    found = [(e.params, e.value, e.variance) for e in again.evaluations]
+    assert found == [(e.params, e.value, None) for e in done]
+    assert done
+
+
+def test_a_column_of_a_parameter_is_not_the_variance_too(tmp_path):
+    path = tmp_path / "own.csv"
+    path.write_text("variance,error,value\n4,7,1.5\n5,8,\n")
+    opt = bamsoo.Optimizer({"variance": (0, 9), "error": (0, 9)})
+    opt.give(as_known(opt.constraints, str(path)).known)
+    assert [(e.params, e.variance) for e in opt.evaluations] == [
+        ({"variance": 4.0, "error": 7.0}, None),
+        ({"variance": 5.0, "error": 8.0}, None),
+    ]

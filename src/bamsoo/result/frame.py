@@ -1,6 +1,6 @@
 """The evaluations of a result as a data frame of pandas."""
 
-from collections.abc import Iterable
+from collections.abc import Collection
 from math import nan
 from typing import TYPE_CHECKING, Any
 
@@ -8,14 +8,12 @@ import numpy as np
 
 from ..errors import SettingsError
 from ..plotting import Run
+from ..record.headings import heading, objective_heading
 from ..record.ledger import rows_of
 from ..record.trials import extra_names
 
 if TYPE_CHECKING:
     import pandas
-
-_OURS = ("trial", "state", "origin", "value", "feasible", "error", "steps")
-"""Columns that are not parameters."""
 
 
 def frame_of(result: Run) -> "pandas.DataFrame":
@@ -61,19 +59,15 @@ def _parameter_columns(result: Run) -> dict[str, Any]:
             values = pandas.array(values, dtype="Int64")
         elif not everywhere:
             values = [each.get(name, nan) for each in params]
-        columns[f"param:{name}" if name in _OURS else name] = values
+        columns[heading(name)] = values
     return columns
 
 
-def _value_columns(result: Run, taken: Iterable[str]) -> dict[str, Any]:
+def _value_columns(result: Run, taken: Collection[str]) -> dict[str, Any]:
     """The values; with several objectives, also what is on the front."""
     if not result.objectives.several:
         return {"value": result.F}
-    taken = {*_OURS, "front", *taken}
-    names = [
-        f"objective:{name}" if name in taken or ":" in name else name
-        for name in result.objectives.names
-    ]
+    names = [objective_heading(name, taken) for name in result.objectives.names]
     front = rows_of(result.front, result.evaluations)
     on_it = [i in front for i in range(len(result.evaluations))]
     return {**dict(zip(names, result.F.T, strict=True)), "front": on_it}

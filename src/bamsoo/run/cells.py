@@ -8,10 +8,8 @@ from types import MappingProxyType
 from typing import Any
 
 from ..errors import SpaceError
+from ..record.headings import heading, objective_heading
 from ..space import Space
-
-OURS = ("trial", "state", "origin", "value", "variance", "feasible", "error", "asked_at",
-        "told_at")  # fmt: skip
 
 FORMULA = re.compile(r'(?:^|;)\s*["=+\-@\uff1d\uff0b\uff0d\uff20]')
 """A spreadsheet takes a text that begins with one of these signs, or with their wide forms, for a
@@ -22,9 +20,7 @@ one counts too. A quote marks a text that is written as a JSON string."""
 def column(name: str) -> str:
     """The column of a parameter: its name, with a prefix if it could be mistaken for another."""
     text = cell(name)
-    prefixes = ("param:", "constraint:", "extra:", "last:")
-    other = text != name or name in OURS or name.startswith(prefixes)
-    return f"param:{text}" if other else name
+    return heading(name) if text == name else f"param:{text}"
 
 
 def limit_column(name: str) -> str:
@@ -35,8 +31,8 @@ def limit_column(name: str) -> str:
 def objective_cell(name: str, space: Space) -> str:
     """The column of one of several objectives: its name, with a prefix if that is taken."""
     text = cell(name)
-    taken = {*OURS, "front", *(column(slot.label) for slot in space.slots)}
-    return f"objective:{text}" if text != name or name in taken or ":" in name else name
+    taken = {column(slot.label) for slot in space.slots}
+    return objective_heading(name, taken) if text == name else f"objective:{text}"
 
 
 def last_column(name: str) -> str:

@@ -14,6 +14,7 @@ from typing import Any
 
 from ..base.checks import brief, is_finite
 from ..errors import SettingsError, SpaceError
+from ..record.headings import OURS
 from ..record.objectives import ORDINARY, Objectives
 from ..record.residuals import Vector
 from ..record.trials import Record
@@ -33,7 +34,7 @@ RESULTS = {"value", "variance", "error", ""}
 """The columns of any table that are no parameters. One without a name is a data frame's index."""
 
 TABLES = (
-    {"trial", "state", "origin", "front", "feasible", "steps", "asked_at", "told_at", "seconds"},
+    {*OURS, "seconds"},
     {"number", "state", "datetime_start", "datetime_complete", "duration"},
 )
 """More such columns, in bamsoo's own tables and in Optuna's, which have the first two. In any other
@@ -354,6 +355,7 @@ class EarlierTable:
         self._limit_columns = {name: _limit_column(name, found, taken) for name in self._limits}
         used = (*self._aims, *self._limit_columns.values(), *self._of.values())
         _check_each_once(source, found, used)
+        self._own = {"error", "variance"}.difference(used)  # not of a parameter of that name
         self._extras = {
             name.removeprefix(prefix): name
             for name in map(str, found)
@@ -385,13 +387,14 @@ class EarlierTable:
         numbers = [number for name in self._aims if (number := _number(row[name])) is not None]
         extras = {name: _simple(row[there]) for name, there in self._extras.items()}
         beside: dict[str, Any] = {name: v for name, v in extras.items() if v is not None}
+        own = {name: row.get(name) for name in self._own}
         if len(numbers) < len(self._aims) or not all(map(isfinite, numbers)):
-            error = row.get("error")
+            error = own.get("error")
             return EarlierValue(
                 point, None, beside, error=error if isinstance(error, str) else None
             )
         beside |= {name: _number(row[there]) for name, there in self._limit_columns.items()}
-        return EarlierValue(point, _plain(numbers), beside or None, _number(row.get("variance")))
+        return EarlierValue(point, _plain(numbers), beside or None, _number(own.get("variance")))
 
 
 def parameter_column(name: str, found: Sequence[Any]) -> str | None:
