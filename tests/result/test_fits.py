@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from scipy.optimize import least_squares
 
 import bamsoo
 from bamsoo import Choice, Real
@@ -129,3 +130,25 @@ def test_a_result_without_residuals_has_no_covariance():
     r = bamsoo.minimize(lambda x: float(x @ x), [(-1.0, 1.0)], 5)
     with pytest.raises(ModelError, match="least_squares"):
         _ = r.covariance
+
+
+def test_far_points_do_not_change_the_slopes():
+    t = np.linspace(0.0, 10.0, 30)
+
+    def fun(x):
+        return (
+            np.exp(-0.2 * t) * np.cos(x[0] * t + x[1])
+            - np.exp(-0.2 * t) * np.cos(3.0 * t)
+            + 0.1 * np.sin(7.0 * t)
+        )
+
+    rng, opt = np.random.default_rng(1), bamsoo.Optimizer([(1.0, 8.0), (-3.0, 3.0)])
+    best = least_squares(fun, [3.0, 0.0], xtol=1e-14, ftol=1e-14).x
+    near = best + 1e-3 * rng.standard_normal((5, 2))
+    far = np.column_stack([rng.uniform(1.0, 8.0, 60), rng.uniform(-3.0, 3.0, 60)])
+    for x in (best, *near, *far):
+        opt.tell(x, residuals=fun(x))
+    steps = 1e-6 * np.eye(2)
+    exact = [(fun(best + step) - fun(best - step)) / 2e-6 for step in steps]
+    assert (opt.result.x == best).all()
+    assert_allclose(opt.result.fitted.slopes.T, exact, atol=0.02)

@@ -18,7 +18,7 @@ from ..base.typing import Array
 from ..record.residuals import SumOfSquares
 from ..record.trials import Evaluation
 
-_POINTS = 100  # of the linear model, the nearest ones
+_POINTS = 100  # of the linear model under noise, the nearest ones
 _UNKNOWN = 0.5  # a slope is unknown if its variance is this share of what it is before any point
 _LEAST = 1e-9  # singular values below this share of the largest one are rounding errors
 _ALIKE = 0.95  # two parameters with a larger correlation can hardly be told apart
@@ -73,12 +73,18 @@ class Fitted:
         offsets = X[:, axes] - here[axes]
         apart = np.abs(offsets).max(1, initial=0.0)
         rows = np.flatnonzero((X[:, rest] == here[rest]).all(1) & (apart > 0.0))
-        rows = rows[np.argsort(apart[rows], kind="stable")[:_POINTS]]
         if not axes or len(rows) < len(axes):
             return slopes
+        rows = rows[np.argsort(apart[rows], kind="stable")]
         units = np.where(self._roots > 0.0, self._roots, 1.0)
-        R = np.array([told[i].residuals for i in rows]) * units
-        model = ResidualModel(offsets[rows], R, self.residuals * units, True, most=R.shape[1])
+        r, most = self.residuals * units, len(self.residuals)
+        terms = (len(axes) + 1) * (len(axes) + 2) // 2
+        for count in (terms, max(terms, _POINTS)):  # far points help only if there is noise
+            near = rows[:count]
+            R = np.array([told[i].residuals for i in near]) * units
+            model = ResidualModel(offsets[near], R, r, True, most=most)
+            if not model.constant:
+                break
         if np.linalg.eigvalsh(model.unknown(np.empty((0, len(axes)))))[-1] <= _UNKNOWN:
             slopes[:, axes] = (model.slopes / self._stretch(here)[:, None] / units).T
         slopes[np.isnan(self.residuals)] = 0.0

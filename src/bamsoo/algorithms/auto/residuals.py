@@ -68,6 +68,8 @@ class ResidualModel:
     """
 
     everywhere = False  # as in `LocalModel`
+    constant: float
+    """The covariance that all changes share, because the residual at the origin has noise."""
 
     def __init__(
         self,
@@ -116,7 +118,7 @@ class ResidualModel:
     def _fit(self, noises: tuple[float, ...], scaling: bool) -> None:
         """Find the most likely length and noise, and then perhaps the scale of each axis."""
         n, D = self.Z.shape
-        self.length, self._constant = _TYPICAL, 0.0
+        self.length, self.constant = _TYPICAL, 0.0
         if not n:
             self._A = self._Y
             return
@@ -140,7 +142,7 @@ class ResidualModel:
             value -= 0.5 * float(((np.log(self.scales) / _SPREAD) ** 2).sum())
             if value > best:
                 best, self._factor = value, factor
-                self.length, self._constant = length, constant
+                self.length, self.constant = length, constant
                 return True
             return False
 
@@ -153,7 +155,7 @@ class ResidualModel:
                 scales = before.copy()
                 scales[j] *= change
                 self._scaled(scales)
-                if improves(self.length, self._constant):
+                if improves(self.length, self.constant):
                     break
             else:
                 self._scaled(before)
@@ -178,7 +180,7 @@ class ResidualModel:
         return np.asarray(np.clip(self._U @ (self.scales * z) / self.length**2, -_FAR, _FAR))
 
     def _at(self, bent: Array) -> Array:
-        return np.asarray(self._r + (self.length**2 * np.expm1(bent) + self._constant) @ self._A)
+        return np.asarray(self._r + (self.length**2 * np.expm1(bent) + self.constant) @ self._A)
 
     def _sum(self, r: Array) -> float:
         """The sum of the squares of residuals, or of what the loss leaves of them."""
