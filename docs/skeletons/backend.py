@@ -107,14 +107,17 @@ class FolderJournal(Journal):
         # Where several processes write, they wait here for each other, event by event.
         return nullcontext()
 
-    def append(self, event: Event) -> None:
-        """Write an event; when this returns, it is on disk, and it takes effect only then."""
-        row = as_row(self._count + 1, event)
-        try:
-            _write(self.path / f"{row[0]}.json", row)
-        except FileExistsError:  # somebody else has written an event that was not read
-            raise OvertakenError from None
-        self._count, self._last = row[0], row[-1]
+    def append(self, *events: Event) -> None:
+        """Write events; when this returns, they are on disk, and they take effect only then."""
+        # A place with transactions writes all of them or none. Here a process may end in between:
+        # then the first ones count, and the same call of a run gives the others.
+        for event in events:
+            row = as_row(self._count + 1, event)
+            try:
+                _write(self.path / f"{row[0]}.json", row)
+            except FileExistsError:  # somebody else has written an event that was not read
+                raise OvertakenError from None
+            self._count, self._last = row[0], row[-1]
 
     def set_meta(self, key: str, value: Any) -> None:
         _draft(self._meta, self.meta() | {key: value}).replace(self._meta)

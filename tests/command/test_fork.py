@@ -2,6 +2,7 @@
 
 import re
 import shlex
+from pathlib import Path
 
 import pytest
 
@@ -35,6 +36,18 @@ def test_a_new_study_begins_with_what_the_old_one_knows(here):
     assert len(values("new.db")) == 5 + 7
     assert values("run.db") == old
     assert "exists already" in refused("fork", "run.db", "new.db")
+
+
+def test_there_is_never_half_a_new_study(here, monkeypatch):
+    shell(LINE, budget=3)
+
+    def gone(*_):
+        raise ZeroDivisionError
+
+    monkeypatch.setattr("bamsoo.command.fork.mark", gone)  # the last step before it is there
+    with pytest.raises(ZeroDivisionError):
+        bamsoo_("fork", "run.db", "new.db")
+    assert sorted(path.name for path in Path().glob("*.db*")) == ["run.db"]
 
 
 def test_parameters_are_changed_added_and_dropped():

@@ -19,9 +19,9 @@ class Written(MemoryJournal):
     def news(self, known):
         return self.file[known:]
 
-    def append(self, event):
-        self.file.append(event)
-        return event
+    def append(self, *events):
+        self.file += events
+        return [*events]
 
 
 def with_journal(journal):

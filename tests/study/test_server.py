@@ -138,6 +138,31 @@ def test_a_connection_may_be_cut_at_any_statement(cut, running, address, monkeyp
         assert study.told == study.replayed.trials == 1
 
 
+@pytest.mark.parametrize("cut", range(1, 6))
+def test_a_connection_that_is_cut_leaves_all_earlier_evaluations_or_none(
+    cut, running, address, monkeypatch
+):
+    known = [({"x": i / 4}, float(i), None, None, None) for i in range(4)]
+    execute, count = server_.psycopg.Connection.execute, 0
+    with Study.open(address, space={"x": (0, 1)}, algorithm="soo") as study:
+
+        def cutting(self, query, *given, **options):
+            nonlocal count
+            if "INSERT INTO bamsoo_events" in str(query):
+                count += 1
+                if count == cut:
+                    running.execute("SELECT pg_terminate_backend(%s)", self.info.backend_pid)
+            return execute(self, query, *given, **options)
+
+        monkeypatch.setattr(server_.psycopg.Connection, "execute", cutting)
+        study.give(known)
+        monkeypatch.undo()
+        assert [t.value for t in study.trials] == [0.0, 1.0, 2.0, 3.0]
+    assert count == 4 + min(cut, 5) % 5  # once more from the beginning, unless nothing was cut
+    with Study.open(address, readonly=True) as study:
+        assert [t.value for t in study.trials] == [0.0, 1.0, 2.0, 3.0]
+
+
 def test_a_role_that_may_not_create_tables_can_start_a_study(running, address):
     with Study.open(address, space=BOX, algorithm="soo"):
         pass

@@ -3,6 +3,7 @@
 import pickle
 import tempfile
 import time
+from contextlib import suppress
 from math import inf, isfinite, nan
 from pathlib import Path
 from threading import Thread
@@ -24,10 +25,12 @@ from searches import same
 
 import bamsoo
 from bamsoo import Study, problems
-from bamsoo.errors import StudyError
+from bamsoo.errors import StudyError, ValueTypeError
+from bamsoo.record.events import Imported
 from bamsoo.run.loop import Ending
 
 from faulty_files import spoil
+from interrupts import AtLine
 from memory import MEMORY
 
 branin = problems.branin
@@ -572,3 +575,24 @@ def test_a_trial_took_as_long_as_its_evaluation_and_not_as_long_as_it_was_pendin
         first, second, _ = study.trials
     assert first.seconds <= first.told_at - first.asked_at - 0.25
     assert second.seconds == 5.0
+
+
+def test_earlier_evaluations_are_taken_all_together_or_not_at_all(path):
+    known = [({"x": i / 9}, float(i), None, None, None) for i in range(9)]
+
+    def given(file, line=None):
+        """How many lines that took, and how many evaluations there are afterwards."""
+        with Study.open(file, space={"x": (0, 1)}, algorithm="soo") as study:
+            with suppress(KeyboardInterrupt), AtLine(line) as lines:
+                study.give(known, Imported("old.db", 9))
+            with Study.open(file, readonly=True) as there:
+                return lines.count, len(study.result.F), len(there.result.F)
+
+    lines, *_ = given(path)
+    outcomes = [given(path.with_name(f"{i}.db"), i * lines // 12)[1:] for i in range(1, 12)]
+    assert set(outcomes) == {(0, 0), (9, 9)}
+    wrong = path.with_name("wrong.db")
+    with Study.open(wrong, space={"x": (0, 1)}) as study:
+        with pytest.raises(ValueTypeError, match="an objective value must be"):
+            study.give([*known, ({"x": 0.5}, "seven", None, None, None)])
+        assert study.trials == []

@@ -1,9 +1,11 @@
 """The command `bamsoo fork`: a new study that begins with what an old one knows."""
 
 from collections.abc import Sequence
+from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import click
@@ -19,7 +21,7 @@ from ..run.loop import whole_budget
 from ..space import Constraints, Space
 from ..space.limit import limits_of
 from ..study import Study
-from ..study.address import parse
+from ..study.address import FileAddress, parse
 from ..study.backends import exists
 from ..study.settings import algorithm_from_json, constraints_from_json
 from . import parameters, target
@@ -47,12 +49,14 @@ def fork(ctx: click.Context, /, study: str, new: str, **options: Any) -> None:
     \b
     bamsoo fork run.db run-2.db --param x:0:20 --measured 'Tpeak<=530'
     """  # noqa: D301 (click reads the \\b)
+    place = parse(new)
     if exists(new):
-        raise SettingsError(f"{parse(new).shown}: exists already; choose another name")
+        raise SettingsError(f"{place.shown}: exists already; choose another name")
     command = ctx.meta["command"]
     given = target.parse_target(None, command) if command else None
     plan = Plan(**{**chosen(options, {}), "target": given, "directory": str(Path.cwd())})
-    with Study.open(study, readonly=True) as old:
+    with ExitStack() as stack:
+        old = stack.enter_context(Study.open(study, readonly=True))
         space = _space(old, plan, parameters.parse_space(options["space"]))
         constraints = Constraints(Space(space), _constraints(old, plan) or None)
         direction = "maximize" if plan.direction else old.settings["direction"]
@@ -70,8 +74,10 @@ def fork(ctx: click.Context, /, study: str, new: str, **options: Any) -> None:
         trusted = "target" in note and is_ours(old.note, old.settings["space"])
         if trusted:
             _check_program(note, constraints, aims, kept["steps"], terms.ignore)
+        drafts = stack.enter_context(TemporaryDirectory())
+        draft = Path(drafts) / "draft.db" if isinstance(place, FileAddress) else new
         made = Study.open(
-            new,
+            draft,
             space=space,
             direction=None if ways else direction,
             objectives=ways,
@@ -80,12 +86,14 @@ def fork(ctx: click.Context, /, study: str, new: str, **options: Any) -> None:
             constraints=list(constraints.given) or None,
             **kept,
         )
-    with made:
+        stack.enter_context(made)
         made.give(earlier.known, earlier.event)
         if trusted:
             note["mark"] = mark(note, made.settings["space"])
         if note:
             made.note = note
+        if isinstance(place, FileAddress):  # so that there is never half a study under this name
+            made.backup(place.path)
     click.echo(_said(study, new, earlier, "target" in note))
 
 

@@ -42,9 +42,9 @@ class MemoryJournal:
         """All events after an interrupt, of which `known` were known; None: it is of no use."""
         return known
 
-    def append(self, event: Event) -> Event:
-        """Make an event last before it takes effect, and return it as it was written."""
-        return event
+    def append(self, *events: Event) -> list[Event]:
+        """Make events last before they take effect, and return them as they were written."""
+        return [*events]
 
     def taken(self) -> Collection[int]:
         """The numbers of trials that other living processes evaluate."""

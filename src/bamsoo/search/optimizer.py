@@ -255,7 +255,7 @@ class Optimizer(Guarded):
                 raise
         self._note_held(number)  # first, so that nobody else can take the trial
         if not idle:
-            self._happen(Asked(number, point.key, origin=claim.origin), claim)
+            self._happen(Asked(number, point.key, origin=claim.origin), claim=claim)
         handed.append(self.ledger.out[number])
         return self.ledger.hand_out()
 
@@ -471,7 +471,7 @@ class Optimizer(Guarded):
 
     @writing_transaction
     def give(self, known: Iterable[tuple[Any, ...]], about: Imported | None = None) -> None:
-        """Tell earlier evaluations, except for those that are already known.
+        """Tell earlier evaluations, all of them or none, except for those that are already known.
 
         Each is a point, its value, what else is known about it by name, its variance, why it
         failed, and perhaps its steps, each with the values after it. Several values of one point
@@ -479,18 +479,24 @@ class Optimizer(Guarded):
         point, is not told again. `about` says where they are from.
         """
         held = Counter((each.point, each.numbers) for each in self.ledger.evaluations)
+        residuals = self.ledger.columns.nresiduals
+        events: list[Event] = []
         for point, value, beside, variance, error, *curve in known:
             at, said = Point.given(self.space, point), Said.besides(value, beside, self.constraints)
             variance = said.variance if variance is None else variance
-            event = self.as_told(said._replace(error=error, variance=variance))
+            said = said._replace(error=error, variance=variance)
+            event = told(said, self.objectives, self.constraints, residuals)
+            residuals = residuals or len(event.residuals)
             if held[at, event.values]:
                 held[at, event.values] -= 1
             else:
-                self._happen(replace(event, key=at.key, curve=curve[0] if curve else ()))
+                events.append(replace(event, key=at.key, curve=curve[0] if curve else ()))
         if about is not None:
             before = self.ledger.imports.get(about.source)
             if before is None or replace(before, time=None) != about:
-                self._happen(about)
+                events.append(about)
+        if events:
+            self._happen(*events)
 
     # --- other processes, which a study may have
 
@@ -527,15 +533,17 @@ class Optimizer(Guarded):
 
     # --- events
 
-    def _happen(self, event: Event, claim: Claim | None = None) -> None:
-        """Record an event, then let it take effect."""
-        event = self._journal.append(event)
-        if isinstance(event, Told) or (isinstance(event, Reported) and event.stopped):
-            self._own.discard(-1 if event.number is None else event.number)
-        self._events.append(event)
-        if isinstance(event, FRESH):
+    def _happen(self, *given: Event, claim: Claim | None = None) -> None:
+        """Record events, all of them or none, then let them take effect."""
+        events = self._journal.append(*given)
+        self._events += events
+        for event in events:
+            if isinstance(event, Told) or (isinstance(event, Reported) and event.stopped):
+                self._own.discard(-1 if event.number is None else event.number)
+        if any(isinstance(event, FRESH) for event in events):
             self._take_up(self._events)
-        else:
+            return
+        for event in events:
             self._course.apply(event, claim)
 
     def _check_writable(self) -> None:

@@ -98,8 +98,10 @@ class Journal:
         """Wait for the turn of this process, which lasts until the end of the block."""
         raise NotImplementedError
 
-    def append(self, event: Event) -> None:
-        """Write an event behind those that were read; when this returns, it cannot be lost.
+    def append(self, *events: Event) -> None:
+        """Write events behind those that were read; when this returns, they cannot be lost.
+
+        Where the place has transactions, all of them are there or none.
 
         Raises OvertakenError if the study has more events than this process has read.
         """

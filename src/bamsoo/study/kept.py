@@ -96,15 +96,20 @@ class StudyJournal(MemoryJournal):
         """All events after an interrupt; None if the study must not be used any more."""
         return None if self.spoilt is not None else self.events()
 
-    def append(self, event: Event) -> Event:
-        """Write an event; when this returns, it cannot be lost."""
-        written = replace(event, time=time.time())
-        if isinstance(written, Told) and written.took is None and written.number in self._since:
-            written = replace(written, took=time.monotonic() - self._since[written.number])
+    def append(self, *events: Event) -> list[Event]:
+        """Write events, all of them or none; when this returns, they cannot be lost."""
+        written = [self._timed(event) for event in events]
         with self._all_or_nothing():
-            self.stored.append(written)
-        self._known.append(written)
+            self.stored.append(*written)
+        self._known += written
         return written
+
+    def _timed(self, event: Event) -> Event:
+        """An event that happens now, with the time that an evaluation took, if it is known."""
+        event = replace(event, time=time.time())
+        if isinstance(event, Told) and event.took is None and event.number in self._since:
+            return replace(event, took=time.monotonic() - self._since[event.number])
+        return event
 
     def set_meta(self, key: str, value: Any) -> None:
         """Store something in addition to the events."""

@@ -14,7 +14,7 @@ once whether it is alive.
 import platform
 import tempfile
 from collections.abc import Collection, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from functools import cache
 from json import dumps
 from pathlib import Path
@@ -214,28 +214,32 @@ class PostgresqlJournal(Journal):
             self._in_turn = False
             self._link.try_once("SELECT pg_advisory_unlock_all()")  # or it ends with the connection
 
-    def append(self, event: Event) -> None:
-        """Write an event; when this method returns, the server has it on disk."""
-        row = as_row(self._count + 1, event)
+    def append(self, *events: Event) -> None:
+        """Write events; when this method returns, the server has them on disk."""
+        rows = [as_row(number, event) for number, event in enumerate(events, self._count + 1)]
         names = ("id", "kind", "trial", "body", "time", "sum")
-        last = (self._count, self._last) if self._count else (None, None)
-        given = dict(zip(names, row, strict=True))
-        given |= {"study": self._study, "last": last[0], "last_sum": last[1]}
         attempts = 0
 
-        def attempt(connection: "psycopg.Connection[Row]") -> int:
+        def attempt(connection: "psycopg.Connection[Row]") -> bool:
             nonlocal attempts
             attempts += 1
-            if attempts > 1:  # perhaps only the answer was lost, and not the event
-                found = connection.execute(CHECKSUM, (self._study, row[0])).fetchone()
+            if attempts > 1:  # perhaps only the answer was lost, and not the events
+                found = connection.execute(CHECKSUM, (self._study, rows[-1][0])).fetchone()
                 if found is not None:
-                    return int(found[0] == row[-1])
-            return connection.execute(APPEND, given).rowcount
+                    return bool(found[0] == rows[-1][-1])
+            last = (self._count, self._last) if self._count else (None, None)
+            with nullcontext() if len(rows) == 1 else connection.transaction():
+                for row in rows:
+                    given = dict(zip(names, row, strict=True)) | {"study": self._study}
+                    given |= {"last": last[0], "last_sum": last[1]}
+                    if connection.execute(APPEND, given).rowcount != 1:
+                        raise OvertakenError
+                    last = (row[0], row[-1])
+            return True
 
-        written = self._link.patiently(attempt)
-        if written != 1:
+        if not self._link.patiently(attempt):
             raise OvertakenError
-        self._count, self._last = row[0], row[-1]
+        self._count, self._last = rows[-1][0], rows[-1][-1]
 
     def set_meta(self, key: str, value: Any) -> None:
         self._rows(PUT, _pair(self._study, key, value))

@@ -236,17 +236,18 @@ class SqliteJournal(Journal):
             if self._leases is not None:
                 self._leases.hold(trials)
 
-    def append(self, event: Event) -> None:
-        """Write an event; when this method returns, the event is on disk."""
-        row = as_row(self._count + 1, event)
-        # an interrupt from here on may leave an event that is in the file and not counted
+    def append(self, *events: Event) -> None:
+        """Write events; when this method returns, they are on disk."""
+        rows = [as_row(number, event) for number, event in enumerate(events, self._count + 1)]
+        # an interrupt from here on may leave events that are in the file and not counted
         version, self._version = self._version, -1
         with self._writing() as connection:
             last = (self._count, self._last) if self._count else (None, None)
-            written = connection.execute(APPEND, (*row, last[0], *last)).rowcount
-        if written != 1:
-            raise OvertakenError
-        self._count, self._last = row[0], row[-1]
+            for row in rows:
+                if connection.execute(APPEND, (*row, last[0], *last)).rowcount != 1:
+                    raise OvertakenError
+                last = (row[0], row[-1])
+        self._count, self._last = rows[-1][0], rows[-1][-1]
         self._version = version
 
     @contextmanager
