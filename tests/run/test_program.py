@@ -1,6 +1,7 @@
 """What a program prints is read as it is meant, and one that fails or hangs fails its trial."""
 
 import os
+import re
 import signal
 import subprocess
 from math import inf, isnan
@@ -15,7 +16,7 @@ from bamsoo.run import program
 from bamsoo.run.program import labelled, last_number
 
 from command_line import PYTHON, shell, trials
-from waiting import ends
+from waiting import LONG, ends
 
 
 @pytest.fixture(autouse=True)
@@ -112,7 +113,7 @@ PROGRAMS = {
     "inf": ("echo 3 -inf", "the value is -inf"),
     "exit": ("echo 1; echo no licence >&2; exit 3", "exit code 3; standard error: no licence"),
     "signal": ("kill -SEGV $$", "killed by SIGSEGV"),
-    "silent": ("true", "the command printed no number, only ''"),
+    "silent": ("true", "the command printed nothing"),
     "words": ("echo none found", "the command printed no number, only 'none found\\n'"),
 }
 
@@ -153,7 +154,7 @@ def hangs(script, budget=1):
     """
     for seconds in ("0.3", "3", "30"):
         shell(script, "--trial-timeout", seconds, budget=budget, code=1, study=f"{seconds}.db")
-        if Path("children").exists():
+        if Path("children").exists() and Path("children").read_text():
             return seconds
     raise AssertionError("it has not begun")
 
@@ -203,6 +204,70 @@ def test_a_number_cut_in_two_is_not_read():
     assert tail.text == ""
     tail.add(b" 7.5")
     assert program.last_number(tail.text) == 7.5
+
+
+def read(script, **how):
+    return program.value_of([PYTHON, "-c", script], program.Program(timeout=LONG, **how))
+
+
+def test_labels_are_found_anywhere_in_a_long_output():
+    script = "print('cost: 3\\nT = 5 K\\nnote: all done')\n"
+    script += "print('iteration 12345\\n' * 100_000)"
+    labels = {"objectives": ["cost"], "measured": ["T"], "record": ["note"]}
+    assert read(script, **labels) == ({"cost": 3.0}, {"T": 5.0, "note": "all done"})
+    assert read(f"{script}\nprint('cost: 4')", **labels)[0] == {"cost": 4.0}
+    to_file = f"import sys; sys.stdout = open('log.txt', 'w')\n{script}"
+    assert read(to_file, output="log.txt", **labels)[0] == {"cost": 3.0}
+
+
+def test_the_lines_with_a_label_are_kept_in_their_order_and_not_without_end():
+    tail = program.Tail(20, ["cost"])
+    for i in range(1000):
+        tail.add(f"cost: {i}\nother {i} ".encode())
+        tail.add(b"\n" if i % 2 else b"words\n")
+    lines = tail.text.splitlines()
+    costs = [int(line.partition(": ")[2]) for line in lines if line.startswith("cost: ")]
+    assert costs == [*range(1000 - len(costs), 1000)]
+    assert 3 <= len(costs) <= 5
+    tail.add(b"x" * 19 + b"y" * 22 + b" end")  # a line that is longer than what is kept
+    assert tail.text.endswith("end")
+    assert "xy" not in tail.text
+
+
+def test_a_file_and_a_line_of_json_may_be_long():
+    script = "import json; text = json.dumps({'cost': 3, 'history': [*range(30_000)]}, indent=1)\n"
+    to_file = f"{script}open('out.json', 'w').write(text)"
+    assert read(to_file, output="out.json", objectives=["cost"]) == {"cost": 3.0}
+    assert read(f"{script}print(text.replace('\\n', ''))", key="cost") == 3.0
+    with pytest.raises(EvaluationError, match=r"out\.json has no JSON object, only '3'"):
+        read("open('out.json', 'w').write('3')", output="out.json", key="cost")
+
+
+@pytest.mark.parametrize("line", ["a" * 300_000, "a." * 150_000, "ab " * 100_000, "=" * 300_000])
+def test_a_long_line_takes_no_time(line):
+    """A program may print an image as text; each of these once took minutes."""
+    assert program.labels_in(f"{line}\ncost: 3") == ["cost"]
+
+
+def test_labels_in_a_message_can_be_given_as_they_are():
+    text = "Total cost = 3 EUR\nmass [kg]: 4\nstep 7 loss: 1\na: 1 b: 2, c-d.e = .5\nnote: none\n"
+    labels = program.labels_in(text)
+    assert labels == ["Total cost", "mass [kg]", "loss", "a", "b", "c-d.e"]
+    found = labelled(text, labels, [])[1]
+    assert [found[name] for name in labels] == [3.0, 4.0, 1.0, 1.0, 2.0, 0.5]
+
+
+@pytest.mark.parametrize("word", ["******", "failed", "n/a"])
+def test_a_label_without_a_number_is_a_failure_and_not_a_wrong_label(word):
+    expected = f"the objective cost was not printed as a number, only as '{re.escape(word)}'"
+    with pytest.raises(EvaluationError, match=expected) as caught:
+        labelled(f"cost: {word}\nT: 5", ["cost"], ["T"])
+    assert not isinstance(caught.value, program.MissingError)
+
+
+def test_a_program_that_prints_nothing_is_said_to():
+    with pytest.raises(EvaluationError, match="the command printed nothing"):
+        read("")
 
 
 def test_a_program_that_leaves_another_behind_is_not_waited_for(here):

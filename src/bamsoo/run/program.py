@@ -28,8 +28,8 @@ TRY_AGAIN = 75
 """The exit status of a program that could not do its work now, such as for want of a licence:
 EX_TEMPFAIL of sysexits.h."""
 
-KEPT_OUT = 1 << 16
-KEPT_FIT = 1 << 23  # a line may have all residuals: some hundred thousand numbers
+KEPT_OUT = 1 << 20
+KEPT_LINE = 1 << 23  # a line may have all residuals or fields: some hundred thousand numbers
 KEPT_ERR = 1 << 11
 
 _MINUS = "\N{MINUS SIGN}"
@@ -46,6 +46,13 @@ _NUMBER = re.compile(
 _NO_LETTER = re.compile(r"([-+]?(?:\d+\.\d*|\.\d+))([-+]\d{3})", re.A)
 
 
+_LABEL = re.compile(
+    r"(?<![\w./-])((?:[^\W\d][\w./-]*+[ \t]{1,9}){0,4}[^\W\d][\w./-]*+(?:[ \t]?\[[^\]\n]{0,20}\])?)"
+    r"[ \t]{0,20}[:=][ \t]{0,20}[-+.]?\d"
+)
+"""Up to five words, and perhaps a unit, before a number. A line of a million letters is read once,
+not once from each of them."""
+
 _CUT = "\x00"
 """Marks the place in a line behind which the text belongs to a label."""
 
@@ -57,21 +64,51 @@ _ended: set[str] = set()
 
 
 class Tail:
-    """The end of a stream of bytes, and whether there was more."""
+    """The end of a stream of bytes, and the earlier lines with one of some names in them.
 
-    def __init__(self, size: int) -> None:
-        self._size, self._kept, self.cut = size, bytearray(), False
+    Parameters
+    ----------
+    size : int
+        The number of bytes of the end that are kept, and of the earlier lines as well.
+    names : sequence of str
+    """
+
+    def __init__(self, size: int, names: Iterable[str] = ()) -> None:
+        self._size, self._names = size, [name.encode() for name in names]
+        self._kept, self._earlier = bytearray(), bytearray()
+        self.cut = False
+        """Whether the end may begin within a word."""
 
     def add(self, data: bytes) -> None:
         """Append data."""
         self._kept += data
-        if len(self._kept) > self._size:
+        over = len(self._kept) - self._size
+        if self._names and over > 0 and (at := self._kept.rfind(b"\n", 0, over) + 1):
+            self._note(bytes(self._kept[:at]))
+            del self._kept[:at]
+            self.cut = False
+        if len(self._kept) > (2 if self._names else 1) * self._size:
             self.cut = True
             del self._kept[: -self._size]
 
+    def _note(self, lines: bytes) -> None:
+        """Keep those of the lines that have one of the names."""
+        if not any(name in lines for name in self._names):
+            return
+        for line in lines.splitlines(keepends=True):
+            if len(line) <= self._size and any(name in line for name in self._names):
+                self._earlier += line
+        over = len(self._earlier) - self._size
+        if over > 0:
+            del self._earlier[: self._earlier.find(b"\n", over - 1) + 1]
+
     @property
     def text(self) -> str:
-        """The end as text, without the word at its beginning that may be incomplete."""
+        """What is kept as text, without a word at the beginning of the end that is incomplete."""
+        return self._earlier.decode(errors="replace") + self._end
+
+    @property
+    def _end(self) -> str:
         text = self._kept.decode(errors="replace")
         return "".join(re.split(r"\s", text, maxsplit=1)[1:]) if self.cut else text
 
@@ -108,7 +145,12 @@ class Program(NamedTuple):
     @property
     def kept(self) -> int:
         """The number of bytes of its output that are kept."""
-        return KEPT_OUT if self.residuals is None else KEPT_FIT
+        return KEPT_OUT if self.residuals is None and self.key is None else KEPT_LINE
+
+    @property
+    def sought(self) -> list[str]:
+        """The labels that are searched in all of its output, if its value has one."""
+        return [*self.objectives, *self.measured, *self.record] if self.objectives else []
 
     @property
     def written(self) -> list[Path]:
@@ -129,7 +171,7 @@ class Reading(NamedTuple):
     missing: list[str]
     """What was to be recorded and was not there."""
     labels: list[str]
-    """The labels, or the fields, that were there."""
+    """The labels, or the fields, that were there, if something is missing."""
 
 
 class MissingError(EvaluationError):
@@ -156,7 +198,7 @@ def value_of(
     If there are measured constraints or recorded labels, they are returned with the value, by name.
     With named objectives, the value is a dict of the numbers that were printed after their names.
     """
-    out, err = Tail(how.kept), Tail(KEPT_ERR)
+    out, err = Tail(how.kept, how.sought), Tail(KEPT_ERR)
     before = {file: _state(file) for file in how.written}
     with _started(argv, how, err) as process:
         for is_value, data in _output(process, how.timeout):
@@ -186,14 +228,18 @@ def _state(file: Path) -> tuple[int, int, int] | None:
 
 
 def _written(how: Program) -> str:
-    """The end of the file of results."""
+    """The file of results, or of a long one as much as of a long output."""
     assert how.output is not None
     file = Path(how.cwd or ".") / how.output
     try:
         with file.open("rb") as opened:
-            tail = Tail(how.kept)
-            opened.seek(max(file.stat().st_size - 2 * how.kept, 0))
-            tail.add(opened.read())
+            if how.output.endswith(".json"):
+                return opened.read().decode(errors="replace")
+            tail = Tail(how.kept, how.sought)
+            if not how.sought:
+                opened.seek(max(file.stat().st_size - 2 * how.kept, 0))
+            while data := opened.read(KEPT_OUT):
+                tail.add(data)
     except OSError as error:
         raise EvaluationError(f"the program did not write {how.output}: {error.strerror}") from None
     return tail.text
@@ -213,7 +259,7 @@ def reading(text: str, how: Program) -> Reading:
             said = f"value {value:.8g} read from the field {how.key!r} of the last JSON line{where}"
         limits = {name: field_of(fields, name) for name in names if name not in how.objectives}
         extras = {name: _flat(fields[name]) for name in how.record if name in fields}
-        labels = list(fields)
+        labels: list[str] | None = list(fields)
     else:
         rest, limits = labelled(text, how.objectives, how.measured)
         rest, extras = recorded(rest, how.record)
@@ -222,7 +268,7 @@ def reading(text: str, how: Program) -> Reading:
             f'{name} {number:.8g} read from the line "{_line_of(name, text)}"{where}'
             for name, number in value.items()
         )
-        labels = labels_in(text)
+        labels = None
         if how.residuals is None and not value:
             word, line = last_word(rest)
             value = number_in(word, line)
@@ -234,13 +280,15 @@ def reading(text: str, how: Program) -> Reading:
     if limits:
         said += f"; {_in_words(limits)}"
     missing = [name for name in how.record if name not in extras]
+    if labels is None:
+        labels = labels_in(text) if missing else []
     return Reading(value, {**extras, **limits}, said, missing, labels)
 
 
 def _fields(text: str, how: Program) -> dict[str, Any] | None:
     """The fields in which a program has its numbers; None if it prints them behind labels."""
     if how.key is not None or (how.output or "").endswith(".json"):
-        return last_object(text)
+        return last_object(text, how.output)
     if how.residuals is not None:
         with suppress(EvaluationError):
             fields = last_object(text)
@@ -293,7 +341,8 @@ def _in_words(values: Mapping[str, float]) -> str:
 def _line_of(name: str, text: str) -> str:
     """The last line of a text in which a label has a number."""
     lines = text.replace(_MINUS, "-").splitlines()
-    return _short(next(line for line in reversed(lines) if _printed([line], name)[1]))
+    found = (line for line in reversed(lines) if name in line and _printed([line], name)[1])
+    return _short(next(found))
 
 
 def _short(line: str) -> str:
@@ -310,7 +359,7 @@ MOST_LABELS = 20
 
 def labels_in(text: str) -> list[str]:
     """What looks like a label of a number in a text, each once."""
-    found = re.findall(r"([^\W\d][\w./-]*)\s*[:=]\s*[-+.]?\d", text.replace(_MINUS, "-"))
+    found = _LABEL.findall(text.replace(_MINUS, "-"))
     return list(dict.fromkeys(found))[:MOST_LABELS]
 
 
@@ -484,6 +533,8 @@ def last_word(text: str) -> tuple[str, str]:
         words = [word for word in re.findall(_WORD, line) if _LIKE_A_NUMBER.match(word)]
         if words:
             return words[-1], line
+    if not text.strip():
+        raise EvaluationError("the command printed nothing")
     raise EvaluationError(f"the command printed no number, only {brief(text[-200:])}")
 
 
@@ -519,6 +570,10 @@ def labelled(
         lines, printed = _printed(lines, name)
         if not printed:
             what = "objective" if name in objectives else "constraint"
+            if word := _word_after(lines, name):
+                raise EvaluationError(
+                    f"the {what} {name} was not printed as a number, only as {brief(word)}"
+                )
             raise MissingError(
                 f"the {what} {name} was not printed; expected a line such as `{name}: 0.5`",
                 labels_in(text),
@@ -540,7 +595,14 @@ def _printed(lines: Sequence[str], name: str) -> tuple[list[str], list[tuple[str
         return ";"
 
     label = _label(name, _WORD)
-    return [label.sub(take, line) for line in lines], printed
+    return [label.sub(take, line) if name in line else line for line in lines], printed
+
+
+def _word_after(lines: Sequence[str], name: str) -> str:
+    """What was printed last after a name, such as the stars of Fortran, or nothing."""
+    label = _label(name, r"\S+")
+    found = [match[2] for line in lines if name in line for match in label.finditer(line)]
+    return found[-1] if found else ""
 
 
 def recorded(text: str, names: Sequence[str]) -> tuple[str, dict[str, float | str]]:
@@ -565,7 +627,8 @@ def recorded(text: str, names: Sequence[str]) -> tuple[str, dict[str, float | st
             return _CUT
 
         for i, line in enumerate(lines):
-            lines[i] = label.sub(take, line).partition(_CUT)[0]
+            if name in line:
+                lines[i] = label.sub(take, line).partition(_CUT)[0]
     return "".join(lines), found
 
 
@@ -599,15 +662,20 @@ def field_of(parsed: Mapping[str, Any], key: str) -> float:
     return value
 
 
-def last_object(text: str) -> dict[str, Any]:
-    """The last line that is a JSON object."""
+def last_object(text: str, file: str | None = None) -> dict[str, Any]:
+    """The last line that is a JSON object, in what a program printed or wrote to a file."""
     for line in [*text.splitlines(), text][::-1]:  # all of it, in a file, or a single line
         if line.strip().startswith("{"):
             with suppress(json.JSONDecodeError):
                 parsed: Any = json.loads(line, parse_int=float)  # of any length
                 if isinstance(parsed, dict):
                     return parsed
-    raise EvaluationError(f"the command printed no JSON line, only {brief(text[-200:])}")
+    where = "the command printed no JSON line" if file is None else f"{file} has no JSON object"
+    raise EvaluationError(f"{where}{_only(text)}")
+
+
+def _only(text: str) -> str:
+    return f", only {brief(text[-200:])}" if text.strip() else "; it is empty"
 
 
 def _with_stderr(reason: str, err: Tail) -> str:
