@@ -64,3 +64,8 @@ def test_the_list_of_processes_does_not_show_it():
     assert "bamsoo: postgresql://me@127.0.0.1:9/db#n: the server cannot be used now" in said
     assert "\0postgresql://me@127.0.0.1:9/db#n\0" in line
     assert SECRET not in said + line
+
+
+def test_the_password_is_visible_for_a_moment_only():
+    check = "import bamsoo.command.hide, sys; assert 'numpy' not in sys.modules"
+    subprocess.run([sys.executable, "-c", check], check=True)

@@ -121,6 +121,8 @@ def test_a_password_with_hard_characters_is_understood_as_it_is_typed():
         ("postgresql://me:12#Zq7@host/db", "cannot be read, or in more than one way"),
         ("postgresql://me:Zq7@host/db?password=Zq7#Zq7#n", "cannot be read, or in more than one"),
         ("mysql://me@host/db?password=Zq7#Zq7", "cannot be read, or in more than one way"),
+        ("postgresql://host/db?sslpassword=a#Zq7&user=me", "cannot be read, or in more than one"),
+        ("postgresql://host/db#n?user=me&password=Zq7", "cannot be read, or in more than one way"),
         ("postgresql://me:a/b@Zq7#q@[::1/db#n", "cannot be read, or in more than one way"),
         ("postgresql://me:#Zq7@[::1/db#n", "cannot be read, or in more than one way"),
         ("http://me:Zq7@host", "begins with http://; give the path"),

@@ -180,6 +180,15 @@ def test_the_commands_take_the_address_and_never_show_a_password(
         assert SECRET not in str(running.execute(f"SELECT * FROM bamsoo_{table}"))
 
 
+def test_options_of_the_address_are_kept(running, address):
+    running.execute("CREATE SCHEMA IF NOT EXISTS elsewhere")
+    uri, _, name = address.partition("#")
+    there = f"{uri}&options=-csearch_path%3Delsewhere&connect_timeout=7#{name}"
+    bamsoo.minimize(branin, BOX, 3, algorithm="soo", study=there)
+    assert running.execute("SELECT name FROM elsewhere.bamsoo_studies") == [(name,)]
+    assert not exists(address)
+
+
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 def test_a_forked_child_may_not_use_the_study_and_harms_nobody(address):
     study = Study.open(address, space=BOX, algorithm="soo")

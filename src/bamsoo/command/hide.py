@@ -2,7 +2,8 @@
 
 Everybody on a machine can read the command line of a process. So a command that was given a
 password starts itself again, with the address as it may be shown, and hands the password over in
-the environment, which only the same user can read.
+the environment, which only the same user can read. This module loads nothing that takes long, so
+that the password is visible for a moment only.
 """
 
 import json
@@ -10,6 +11,7 @@ import os
 import sys
 
 from ..errors import SettingsError
+from ..study.address import ServerAddress, parse
 
 VARIABLE = "BAMSOO_ADDRESSES"
 """The addresses in full, by how they may be shown, in JSON."""
@@ -34,8 +36,6 @@ def _without_password(word: str) -> str:
     """The word as it may be shown, if it is an address or an option with one."""
     if "://" not in word:
         return word
-    from ..study.address import ServerAddress, parse  # which takes long to load
-
     option, equals, value = word.partition("=") if word.startswith("--") else ("", "", word)
     try:
         address = parse(value)

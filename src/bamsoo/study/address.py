@@ -49,6 +49,9 @@ READING = re.compile(
 )
 """What follows the user and the password."""
 
+OPTION = re.compile(r"[?&]\w+=")
+"""An option, which does not belong into the name of a study."""
+
 
 class SafeAddress(str):
     """The address of a study on a server, without its password."""
@@ -218,7 +221,8 @@ class AddressReading(NamedTuple):
     def certain(self) -> bool:
         """Whether neither the name nor the hosts are parts of a password, as far as can be seen."""
         known = all(key in SHOWN_OPTIONS for key, _ in self.options)
-        return not self.doubtful and (known or "#" not in self.name)
+        name = (known or "#" not in self.name) and not OPTION.search(self.name)
+        return not self.doubtful and name
 
 
 def _readings(rest: str) -> Iterator[AddressReading]:

@@ -87,20 +87,18 @@ class Link:
                 f"{self.address.shown}: the address has an option that PostgreSQL does not know; "
                 "check what is behind the question mark"
             )
-        return psycopg.connect(
-            **given
-            | {
-                "autocommit": True,
-                "connect_timeout": max(2, int(min(seconds, CONNECT_TIMEOUT))),
-                "application_name": "bamsoo",
-                "options": "-c synchronous_commit=on -c client_min_messages=warning",
-                # a network that is down without a word is noticed within a minute
-                "keepalives_idle": 30,
-                "keepalives_interval": 10,
-                "keepalives_count": 3,
-                "tcp_user_timeout": 60_000,
-            }
-        )
+        usual: dict[str, Any] = {
+            "connect_timeout": max(2, int(min(seconds, CONNECT_TIMEOUT))),
+            "application_name": "bamsoo",
+            # a network that is down without a word is noticed within a minute
+            "keepalives_idle": 30,
+            "keepalives_interval": 10,
+            "keepalives_count": 3,
+            "tcp_user_timeout": 60_000,
+        }
+        options = "-c synchronous_commit=on -c client_min_messages=warning"
+        own = {"autocommit": True, "options": f"{given.get('options', '')} {options}".strip()}
+        return psycopg.connect(**usual | given | own)
 
     def rows(self, query: str, given: Any = ()) -> list[Row]:
         """What a statement returns; it must be one that may be repeated."""
@@ -212,5 +210,8 @@ def cannot(address: ServerAddress, error: Exception) -> StudyError:
     """The error of the server or of psycopg in one sentence."""
     text = " ".join(str(error).split()) or type(error).__name__
     if getattr(error, "sqlstate", None) == "42501":
-        text += "; a role that may create tables has to begin the first study in this database"
+        text += (
+            "; a role needs SELECT, INSERT, UPDATE and DELETE on the tables of bamsoo, which one "
+            "that may create tables makes with the first study in this database"
+        )
     return StudyError(f"{address.shown}: the server cannot be used: {text}")
