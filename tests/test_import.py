@@ -44,7 +44,7 @@ functions. Those are loaded only for what cannot do without the package."""
 LOADED = {
     "from bamsoo import minimize": set(),
     "from bamsoo import plotting": set(),
-    "import bamsoo.study": {"sqlite3"},
+    "from bamsoo.study import Study": {"sqlite3"},
     "import bamsoo.result.result": {"scipy.optimize"},
     "import bamsoo.run.processes": {"multiprocessing"},
     "import bamsoo.command.main": {"click"},
