@@ -279,9 +279,38 @@ def test_while_nothing_is_feasible_the_page_shows_the_least_violation(tmp_path):
         lambda x: (x[0], {"T": 530.0 + x[0]}), [(0, 1)], 8, study=path, constraints=["T <= 520"]
     )
     shown = describe(path)
-    assert shown["active"] == shown["what_if"] == []
+    assert (shown["active"], shown["what_if"]) == (None, [])
     assert shown["least"]["by"] == {"T <= 520": pytest.approx(10.0 + r.X.min())}
     assert shown["trials"]["params"][0][shown["least"]["row"]] == pytest.approx(r.X.min())
+
+
+def test_a_formula_and_a_parameter_of_one_option_have_sliders(tmp_path):
+    path = tmp_path / "formula.db"
+    limit = bamsoo.Formula("x + y >= 1")
+    bamsoo.minimize(
+        lambda x, y: x**2 + y**2, {"x": (-1, 2), "y": (-1, 2)}, 25, study=path, constraints=[limit]
+    )
+    (slider,) = describe(path)["what_if"]
+    assert (slider["name"], slider["upper"]) == ("x + y", False)
+    for step in slider["steps"]:
+        assert step["fun"] == pytest.approx(0.5 * max(step["bound"], 0.0) ** 2, abs=0.02)
+
+    path = tmp_path / "options.db"
+    options = {"a": {"C": bamsoo.Real(1e-3, 1e3, log=True)}, "b": {"C": (0, 1)}}
+    bamsoo.minimize(
+        lambda k, C: (np.log10(C) - 4) ** 2 if k == "a" else 3 + C,
+        {"k": bamsoo.Choice(options)}, 30, study=path,
+    )  # fmt: skip
+    (slider,) = describe(path)["what_if"]
+    assert slider["name"] == "C (k='a')"
+    assert slider["steps"][-1]["bound"] > 1000  # beyond the space
+
+
+def test_it_is_said_that_nothing_limits_the_best_point(tmp_path):
+    bamsoo.minimize(lambda x: (x[0] - 0.3) ** 2, [(0, 1)], 15, study=tmp_path / "inside.db")
+    assert describe(tmp_path / "inside.db")["active"] == []
+    bamsoo.minimize(lambda n: n, {"n": bamsoo.Int(0, 9)}, 8, study=tmp_path / "whole.db")
+    assert describe(tmp_path / "whole.db")["active"] is None  # whole numbers have no prices
 
 
 def test_a_fit_has_its_errors_and_correlations(tmp_path):

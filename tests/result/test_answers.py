@@ -169,14 +169,110 @@ def test_a_wider_bound_is_an_extrapolation():
     ("change", "says"),
     [
         ("heat <= 3", "no measured number called 'heat'"),
-        ("x <= abc", "not a bound of a real parameter"),
+        ("x <= abc", "'x <= abc' is not a limit; write it as"),
+        ("s == 3", "'s == 3' is not a limit; write it as"),
         ("2.5 <= x", "leaves nothing of the range of x"),
+        ("s >= nan", "must be finite"),
         (3, "takes limits as text"),
     ],
 )
 def test_what_cannot_be_asked(limited, change, says):
     with pytest.raises(SettingsError, match=says):
         limited.what_if(change)
+
+
+@pytest.mark.parametrize("change", ["-1 <= x <= 0.3", "0.3 >= x", "x<=0.3"])
+def test_a_bound_may_be_written_in_several_ways(limited, change):
+    assert limited.what_if(change).fun == pytest.approx(0.58, rel=0.02)
+
+
+def weight(x, y):
+    return x + y - 1
+
+
+@pytest.mark.parametrize(
+    ("constraint", "name", "limit", "looser"),
+    [
+        (bamsoo.Formula("x + y <= 1"), "x + y", "x + y <= 1", "x+y <= 1.2"),
+        (bamsoo.Formula("-9 < x + y < 1"), "x + y", "x + y < 1", "x + y <= 1.2"),
+        (weight, "weight", "weight", "weight <= 0.2"),
+    ],
+)
+def test_limits_of_formulas_and_functions_can_be_moved(constraint, name, limit, looser):
+    r = bamsoo.minimize(lambda **p: circle(**p)[0], BOX, 30, constraints=[constraint])
+    (held,) = r.active
+    assert (held.name, held.limit, held.price) == (name, limit, pytest.approx(1.0, rel=0.02))
+    assert r.what_if(looser).fun == pytest.approx(0.32, rel=0.02)
+    assert r.what_if("x - y <= -0.5").fun == pytest.approx(0.625, rel=0.02)  # another formula
+
+
+def test_a_constraint_that_is_met_or_not_is_kept():
+    def allowed(x, y):
+        return x + y <= 1
+
+    r = bamsoo.minimize(lambda **p: circle(**p)[0], BOX, 30, constraints=[allowed])
+    assert r.what_if("x <= 0.3").fun == pytest.approx(0.58, rel=0.02)
+    said = r.robust({"x": 0.1, "y": 0.1})
+    assert said.sure > 0.8
+    assert said.params["x"] + said.params["y"] <= 0.8
+    with pytest.raises(SettingsError, match="allowed returns a bool"):
+        r.what_if("allowed <= 1")
+
+
+def test_whole_numbers_have_bounds_too():
+    space = {"x": (-2, 3), "n": Int(0, 10), "kind": Choice(["a", "b"])}
+    r = bamsoo.minimize(lambda x, n, kind: (x - 2) ** 2 + (n - 3) ** 2, space, 40)
+    said = r.what_if("n >= 4.5")
+    assert (said.params["n"], said.fun) == (5, pytest.approx(4.0, rel=0.02))
+    for change, says in [
+        ("n <= 12", "wider than the space"),
+        ("n <= -1", "leaves nothing"),
+        ("4.2 <= n <= 4.4", "leaves nothing"),
+        ("kind <= 1", "has options"),
+    ]:
+        with pytest.raises(SettingsError, match=says):
+            r.what_if(change)
+
+
+def test_parameters_of_several_options_are_meant_by_their_labels():
+    models = Choice({"svm": {"C": Real(1e-3, 1e3, log=True)}, "ridge": {"C": (0, 1)}})
+    r = bamsoo.minimize(
+        lambda k, C: (np.log10(C) - 4) ** 2 + 1 if k == "svm" else 3 + C, {"k": models}, 40
+    )
+    (held,) = r.active
+    assert held.limit == "C (k='svm') <= 1000"
+    assert held.price == pytest.approx(2e-3 / np.log(10), rel=0.05)
+    said = r.what_if("C (k='svm') <= 100")
+    assert said.params == {"k": "ridge", "C": pytest.approx(0.0, abs=1e-3)}
+    assert said.fun == pytest.approx(3.0, abs=0.01)
+    for ask in (lambda: r.what_if("C <= 5"), lambda: r.robust({"C": 0.1})):
+        with pytest.raises(SettingsError, match="several parameters are called 'C'"):
+            ask()
+
+
+def test_a_parameter_with_one_value_has_no_bounds():
+    r = bamsoo.minimize(lambda x, y: x * x + y, {"x": (-1, 2), "y": 0.5}, 15)
+    with pytest.raises(SettingsError, match="y is fixed at"):
+        r.what_if("y <= 1")
+
+
+def test_a_search_with_a_fidelity_has_answers_at_its_top():
+    r = bamsoo.minimize(
+        lambda x, rows: (x - 0.3) ** 2 + 1 / rows,
+        {"x": (0, 0.2), "rows": bamsoo.Fidelity(10, 1000, log=True)},
+        12,
+    )
+    (held,) = r.active
+    assert (held.limit, held.price) == ("x <= 0.2", pytest.approx(0.2, rel=0.05))
+    assert r.robust({"x": 0.01}).fun == pytest.approx(0.12**2 + 0.001, rel=0.02)
+
+
+def test_limits_can_be_moved_while_nothing_is_feasible():
+    r = bamsoo.minimize(circle, BOX, 20, constraints=["s <= -500"])
+    assert not r.success
+    assert r.what_if("s <= 100").fun == pytest.approx(0.5, abs=0.1)
+    with pytest.raises(ModelError, match="no point that meets everything that has to be met"):
+        r.what_if([])
 
 
 def test_other_limits_that_cannot_be_met_are_said_to_be(limited):
@@ -229,6 +325,19 @@ def test_what_is_bad_between_the_ends_of_the_tolerances_counts():
     assert said.fun < 0.5
 
 
+def test_a_tolerance_on_a_log_scale_is_in_units_of_the_parameter():
+    r = bamsoo.minimize(
+        lambda rate: (np.log10(rate) + 4) ** 2, {"rate": Real(1e-3, 1e3, log=True)}, 30
+    )
+    (held,) = r.active
+    assert held.price == pytest.approx(2e3 / np.log(10), rel=0.05)  # at the lower end
+    said = r.robust({"rate": 0.0005})
+    assert said.params["rate"] == pytest.approx(0.0015, rel=1e-3)
+    assert said.fun == pytest.approx((np.log10(0.002) + 4) ** 2, rel=0.02)
+    with pytest.raises(SettingsError, match="no bound on a log scale"):
+        r.what_if("rate >= 0")
+
+
 @pytest.mark.parametrize(
     "tolerances", [{}, {"z": 0.1}, {"x": 0.0}, {"x": 2.0}, {"x": "much"}, [0.1]]
 )
@@ -255,6 +364,8 @@ def test_while_nothing_is_feasible_the_least_violation_is_shown():
     assert least.by == {"T <= 520": pytest.approx(10 + 100 * r.X.min())}
     assert least.params == {"x0": r.X.min()}
     assert "violates least: T <= 520 by 1" in r.nothing
+    assert f"violates least: T <= 520 by {least.by['T <= 520']:.3g}, at {{'x0': " in repr(r)
+    assert "<th style='text-align:left'>x0</th>" in r._repr_html_()
     with pytest.raises(ModelError, match="no feasible point"):
         r.active  # noqa: B018 (a property)
     fine = bamsoo.minimize(lambda x: (x[0], {"c": -1.0}), [(0, 1)], 4, constraints=["c"])

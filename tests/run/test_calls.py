@@ -220,6 +220,11 @@ def test_functions_that_can_be_called_are():
         assert bamsoo.minimize(fun, space, 2).nfev == 2
     option = bamsoo.Choice({"a": {"x": (0, 1)}, "b": {}})
     assert bamsoo.minimize(lambda kind, x=0.5: x, {"kind": option}, 4).nfev == 4
+    different = bamsoo.Choice({"a": {"x": (0, 1)}, "b": {"x": (5, 9)}})  # one name, two parameters
+    r = bamsoo.minimize(
+        lambda kind, x: x, {"kind": different}, 4, constraints=[bamsoo.Formula("x <= 8")]
+    )
+    assert r.nfev == 4
 
 
 def test_an_objective_of_optuna_on_an_array_is_told_of_the_sampler():

@@ -36,7 +36,8 @@ from ..result.ranges import Requirements, range_of
 from ..result.scene import Scene
 from ..run.command import that_exist
 from ..search.optimizer import Optimizer
-from ..space import Constraints, Space, key_of
+from ..space import Constraints, Formula, Space, key_of
+from ..space.limit import Side, sides_of
 from ..study import Record, Study
 from .growth import MOST_NODES, Growth, partition
 from .source import Shown, TrialSource, known_values, source_of, title_of
@@ -552,7 +553,7 @@ def _held(
     study: Shown, numbers: Numbers, predictor: Predictor | None, best: Evaluation | None
 ) -> dict[str, Any]:
     """What holds the best point, and what other limits would bring; or the least violation."""
-    nothing: dict[str, Any] = {"active": [], "what_if": [], "least": None, "expected": None}
+    nothing: dict[str, Any] = {"active": None, "what_if": [], "least": None, "expected": None}
     if best is None:
         least = least_violating(numbers)
         found = None if least is None else {"row": least.row, "by": least.by}
@@ -569,7 +570,7 @@ def _held(
     sliders = (_slider(scene, each, best, numbers) for each in held)
     return {
         **nothing,
-        "active": [asdict(each) for each in held],
+        "active": [asdict(each) for each in held] if study.space.domain.continuous else None,
         "what_if": list(islice((each for each in sliders if each is not None), SLIDERS)),
         "expected": _expected(study, any_point, best),
     }
@@ -594,34 +595,58 @@ def _expected(study: Shown, said: Forecast, best: Evaluation) -> list[float] | N
 def _slider(
     scene: Scene, held: Active, best: Evaluation, numbers: Numbers
 ) -> dict[str, Any] | None:
-    """What is expected under other bounds of a limit; None for a constraint known in advance."""
+    """What is expected under other bounds of a limit; None if it cannot be moved."""
     space, u = scene.space, scene.space.encode(best.x)
     shares = np.arange(-STEPS, STEPS + 1) / STEPS
-    limits = {limit.text or f"{limit.name} <= 0": limit for limit in scene.limits}
-    if (limit := limits.get(held.limit)) is not None:
-        reach = FURTHEST * float(np.ptp(np.nanquantile(numbers.column(limit.name), [0.05, 0.95])))
-        now, sign = limit.bound, "<=" if limit.side > 0.0 else ">="
-        bounds = [now + reach * each for each in shares.tolist()]
-    elif held.name in space.names:
-        i = space.names.index(held.name)
-        upper = held.limit.startswith(f"{held.name} <=")
-        now, sign = float((space.high if upper else space.low)[i]), "<=" if upper else ">="
-        places = float(upper) + BEYOND * shares
+    if (limit := _side_of(scene, held)) is None:
+        return None
+    now = limit.bound
+    if limit.what in space.names:
+        i = space.names.index(limit.what)
+        places = float(limit.side > 0.0) + BEYOND * shares
         bounds = [space.value_at(i, place) for place in places.tolist()]
         bounds = [each for each in bounds if each * now >= 0.0]  # a width of 0 stays a width
     else:
-        return None
+        column = _column_of(limit, numbers)
+        reach = FURTHEST * float(np.ptp(np.nanquantile(column, [0.05, 0.95])))
+        bounds = [now + reach * each for each in shares.tolist()]
     bounds = sorted({now, *(_short(each, 4) for each in bounds)} - {_short(now, 4)} | {now})
     middle = bounds.index(now)
-    down = what_if_steps(scene, held.name, sign, bounds[middle::-1], u)
-    up = what_if_steps(scene, held.name, sign, bounds[middle:], u)
+    moved = [limit._replace(bound=each) for each in bounds]
+    down = what_if_steps(scene, moved[middle::-1], u)
+    up = what_if_steps(scene, moved[middle:], u)
     columns = space.columns
     steps = [
         {"bound": bound, "fun": said.fun, "low": said.low, "high": said.high,
          "params": [_told(columns(said.params).get(n)) for n in space.names]}
         for bound, said in zip(bounds, [*down[:0:-1], *up], strict=True)
     ]  # fmt: skip
-    return {"name": held.name, "upper": sign == "<=", "now": middle, "steps": steps}
+    return {"name": held.name, "upper": limit.side > 0.0, "now": middle, "steps": steps}
+
+
+def _side_of(scene: Scene, held: Active) -> Side | None:
+    """The bound that holds the best point, if `what_if` can move it."""
+    for limit in scene.limits:
+        if held.limit == (limit.text or f"{limit.name} <= 0"):
+            return Side(limit.name, limit.side, limit.bound)
+    if held.name in scene.space.names:
+        i, upper = scene.space.names.index(held.name), held.limit.startswith(f"{held.name} <=")
+        return Side(
+            held.name,
+            1.0 if upper else -1.0,
+            float((scene.space.high if upper else scene.space.low)[i]),
+        )
+    known = [each for each in sides_of(held.limit) if scene.constraints.with_bound(each)]
+    return known[0] if known else None
+
+
+def _column_of(limit: Side, numbers: Numbers) -> Array:
+    """The number of each evaluation that a limit is about."""
+    if limit.what in numbers.names:
+        return numbers.column(limit.what)
+    formula, params = Formula(f"{limit.what} <= 0"), [row.params for row in numbers.told]
+    known = [formula(**p) if formula.names <= p.keys() else np.nan for p in params]
+    return np.array(known, dtype=float)
 
 
 def _told(value: Any) -> str:

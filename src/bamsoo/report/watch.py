@@ -153,7 +153,7 @@ def _not_yet(replay: bool) -> dict[str, Any]:
         "ranges": None,
         "believed": {},
         "numbers": [],
-        "active": [],
+        "active": None,
         "what_if": [],
         "least": None,
         "expected": None,

@@ -12,7 +12,7 @@ from ..base.checks import brief, is_finite
 from ..base.typing import Array
 from ..errors import ModelError, SettingsError
 from ..space import Space
-from ..space.limit import COMPARISON, limits_of
+from ..space.limit import Limit, Side, sides_of
 from .measured import Numbers
 from .predictor import Predictor
 from .ranges import SURE
@@ -97,10 +97,8 @@ class Robust(NamedTuple):
 
 def scene_of(value: Predictor, numbers: Numbers) -> Scene:
     """The models with the limits and bounds of the study."""
-    dim = value.space.domain.dim
-    return Scene(
-        value, numbers, numbers.constraints.limits, np.zeros(dim), np.ones(dim), np.zeros(dim)
-    )
+    dim, constraints = value.space.domain.dim, numbers.constraints
+    return Scene(value, numbers, constraints.limits, constraints, np.zeros(dim), np.ones(dim))
 
 
 # --- what holds the best point
@@ -184,7 +182,7 @@ def _slopes(model: Predictor, u: Array, free: Sequence[int], seed: int) -> Array
 
 
 def _holds(scene: Scene, u: Array, best: Array, free: Sequence[int]) -> Iterator[Hold]:
-    space, constraints = scene.space, scene.numbers.constraints
+    space, constraints = scene.space, scene.constraints
     for j, (limit, model) in enumerate(zip(scene.limits, scene.models, strict=True)):
         slack = -limit.excess(float(model.predict([best])[0][0]))
         slopes = limit.side * _slopes(model, u, free, j + 1)
@@ -196,27 +194,19 @@ def _holds(scene: Scene, u: Array, best: Array, free: Sequence[int]) -> Iterator
         at = np.array([constraints.known_excess(space.decode(each)) for each in U])
         with np.errstate(invalid="ignore"):  # a bound that is infinite
             change = (at[:n] - at[n:]) / apart[:, None]
-        for k, words in enumerate(constraints.words):
+        for k, (name, words) in enumerate(constraints.known_limits):
             slopes = change[:, k]
             if np.isfinite(slopes).all() and np.isfinite(excess[k]):
-                yield Hold(words, words, max(0.0, -float(excess[k])), slopes[None], 1.0)
+                yield Hold(name, words, max(0.0, -float(excess[k])), slopes[None], 1.0)
     for row, i in enumerate(free):
         name = space.slots[i].label
         for side, end in ((-1.0, float(space.low[i])), (1.0, float(space.high[i]))):
             slopes = np.zeros((1, len(free)))
             slopes[0, row] = side
-            unit = _per_unit(space, i, end)
+            unit = space.per_unit(i, end)
             sign = "<=" if side > 0.0 else ">="
             slack = side * (end - float(best[i]))
             yield Hold(name, f"{name} {sign} {end:g}", max(0.0, slack), slopes, unit)
-
-
-def _per_unit(space: Space, i: int, value: float) -> float:
-    """How far a parameter moves along its axis per unit, at a value."""
-    # each end is made smaller before they are subtracted, because the whole range may overflow
-    step = max(1e-6 * float(space.high[i]) - 1e-6 * float(space.low[i]), 1e-306)
-    inside = value - step if value == space.high[i] else value + step
-    return abs(space.place(i, inside) - space.place(i, value)) / step
 
 
 # --- what other limits would bring
@@ -227,25 +217,26 @@ def what_if(scene: Scene, changes: Any) -> Forecast:
     other = _changed(scene, changes)
     ends = other.best()[:HILLS]
     hopeful = replace(other, caution=-WITHIN)
-    if all(hopeful.slacks(hopeful.climb(u)[None]).min(initial=0.0) < -MISSES for u in ends):
-        raise ModelError(
-            f"the models expect no point that meets {brief(changes)} together with all else that "
-            "has to be met"
-        )
+    if not any(_possible(hopeful, hopeful.climb(u)) for u in ends):
+        limits = f"{brief(changes)} together with all else that" if changes else "everything that"
+        raise ModelError(f"the models expect no point that meets {limits} has to be met")
     return _forecast(other, ends)
 
 
-def what_if_steps(
-    scene: Scene, name: str, sign: str, bounds: Sequence[float], u: Array
-) -> list[Forecast]:
+def _possible(scene: Scene, u: Array) -> bool:
+    """Whether a point meets everything, up to the errors of a climb."""
+    met = bool(scene.slacks(u[None]).min(initial=0.0) >= -MISSES)
+    return met and (not scene.constraints.yes_or_no or bool(scene.allowed(u[None])[0]))
+
+
+def what_if_steps(scene: Scene, limits: Sequence[Side], u: Array) -> list[Forecast]:
     """What is expected under other bounds of one limit, each found from the one before.
 
-    The limit is `name`, "<=" or ">=", and a bound. The first climb begins at `u`. Unlike in
-    `what_if`, distant points are not looked at.
+    The first climb begins at `u`. Unlike in `what_if`, distant points are not looked at.
     """
     found = []
-    for bound in bounds:
-        other = _changed(scene, f"{name} {sign} {bound!r}")
+    for limit in limits:
+        other = _with_side(scene, limit)
         u = other.climb(u)
         found.append(_forecast(other, u[None]))
     return found
@@ -275,57 +266,83 @@ def _forecast(scene: Scene, ends: Array) -> Forecast:
 
 def _changed(scene: Scene, changes: Any) -> Scene:
     """A scene with other limits or bounds, which are given as text."""
-    space, limits = scene.space, list(scene.limits)
-    low, high = scene.low.copy(), scene.high.copy()
     texts = [changes] if isinstance(changes, str) else changes
     if not isinstance(texts, Sequence) or not all(isinstance(each, str) for each in texts):
         raise SettingsError(
             f"what_if takes limits as text, such as 'Tpeak <= 530', got {brief(changes)}"
         )
     for text in texts:
-        parts = [part.strip() for part in COMPARISON.split(text)]
-        measured = scene.numbers.constraints.measured
-        named = [name for name in space.names if name in parts and name not in measured]
-        if named and len(parts) == 3:
-            _move_bound(space, named[0], parts, low, high)
-            continue
-        for new in limits_of(text, set(space.names) - set(measured)):
-            scene.numbers.predictor(new.name)  # raises an error if there is no such number
-            limits = [each for each in limits if each[:2] != new[:2]] + [new]
-    return replace(scene, limits=limits, low=low, high=high)
+        sides = sides_of(text)
+        if text.strip() in scene.numbers.names:  # a name alone has to be at most 0
+            sides = [Side(text.strip(), 1.0, 0.0)]
+        if not sides:
+            raise SettingsError(
+                f"{brief(text)} is not a limit; write it as 'NAME <= NUMBER' or 'NAME >= NUMBER'"
+            )
+        for side in sides:
+            scene = _with_side(scene, side)
+    return scene
 
 
-def _move_bound(space: Space, name: str, parts: list[str], low: Array, high: Array) -> None:
-    i = space.names.index(name)
-    _check_free(space, i)
-    number = parts[2] if parts[0] == name else parts[0]
-    upper = (parts[1] == "<=") == (parts[0] == name)
-    if i not in space.domain.continuous or parts[1] not in ("<=", ">=") or not _is_number(number):
-        raise SettingsError(
-            f"{brief(' '.join(parts))} is not a bound of a real parameter; write it as "
-            f"'{name} <= NUMBER'"
-        )
-    place = space.place(i, float(number))
+def _with_side(scene: Scene, new: Side) -> Scene:
+    """A scene with another bound of a measured number, parameter, formula or function."""
+    space, name = scene.space, new.what
+    if name not in scene.numbers.constraints.measured:
+        if name in (*space.names, *space.own_names):
+            return _with_bound(scene, new)
+        known = None if name in scene.numbers.names else scene.constraints.with_bound(new)
+        if known is not None:
+            return replace(scene, constraints=known)
+    scene.numbers.predictor(name)  # raises an error if there is no such number
+    kept = [each for each in scene.limits if each[:2] != new[:2]]
+    return replace(scene, limits=[*kept, Limit(*new, _in_words(new))])
+
+
+def _with_bound(scene: Scene, new: Side) -> Scene:
+    """A scene with another bound of a parameter."""
+    space, i = scene.space, _axis_of(scene.space, new.what)
+    upper, low, high = new.side > 0.0, scene.low.copy(), scene.high.copy()
+    nothing = f"{_in_words(new)!r} leaves nothing of the range of {new.what}"
+    if i in space.domain.continuous:
+        if space.parameters[space.names[i]].log and new.bound <= 0.0:
+            raise SettingsError(f"{_in_words(new)!r} is no bound on a log scale, which is above 0")
+        place: float | None = space.place(i, new.bound)
+    else:
+        if not dict(space.domain.discrete)[i].ordered:
+            raise SettingsError(f"{new.what} has options, so it has no bounds")
+        if new.side * (new.bound - float((space.high if upper else space.low)[i])) > 0.0:
+            raise SettingsError(
+                f"{_in_words(new)!r} is wider than the space, and only real parameters can be "
+                "moved beyond their ranges"
+            )
+        place = space.last_within(i, new.bound, upper)
+    if place is None:
+        raise SettingsError(nothing)
     (high if upper else low)[i] = place
-    if not low[i] < high[i]:
-        raise SettingsError(f"{brief(' '.join(parts))} leaves nothing of the range of {name}")
+    if low[i] > high[i] or (low[i] == high[i] and i in space.domain.continuous):
+        raise SettingsError(nothing)
+    return replace(scene, low=low, high=high)
 
 
-def _check_free(space: Space, i: int) -> None:
-    """Raise an error if a parameter is fixed."""
-    if i in space.fixed:
-        name, value = space.names[i], space.fixed[i].value
+def _in_words(new: Side) -> str:
+    return f"{new.what} {'<=' if new.side > 0.0 else '>='} {new.bound:.15g}"
+
+
+def _axis_of(space: Space, name: str) -> int:
+    """The axis of a parameter that is searched, by its name or label."""
+    axes = [i for i, slot in enumerate(space.slots) if name in (slot.label, slot.name)]
+    if len(axes) > 1:
+        labels = ", ".join(repr(space.slots[i].label) for i in axes)
+        raise SettingsError(f"several parameters are called {name!r}; use one of {labels}")
+    if axes[0] in space.fixed:
+        value = brief(space.fixed[axes[0]].value)
         raise SettingsError(
-            f"{name} is fixed at {brief(value)}; to vary it, begin a new study in which it has a "
-            "range, with known= of this one"
+            f"{name} is fixed at {value}; to vary it, begin a new study in which it has a range, "
+            "with known= of this one"
         )
-
-
-def _is_number(text: str) -> bool:
-    try:
-        return is_finite(float(text))
-    except ValueError:
-        return False
+    if axes[0] >= space.domain.dim:
+        raise SettingsError(f"{name} is a Fidelity, so it has no bounds or tolerances")
+    return axes[0]
 
 
 # --- tolerances
@@ -340,29 +357,23 @@ def robust(scene: Scene, tolerances: Any) -> Robust:
     """
     from scipy.stats import qmc  # takes long to load
 
-    widths = _widths(scene.space, tolerances)
-    margin = np.zeros(len(scene.low))
-    margin[list(widths)] = list(widths.values())
-    scene = replace(scene, margin=margin, caution=CAUTION)
-    axes = sorted(widths)
-    signs = list(product((-1.0, 1.0), repeat=min(len(axes), CORNERS)))
+    space, widths = scene.space, _widths(scene.space, tolerances)
+    low, high = scene.low.copy(), scene.high.copy()
+    for i, width in widths.items():
+        low[i] = space.place(i, float(space.low[i]) + width)
+        high[i] = space.place(i, float(space.high[i]) - width)
+    scene = replace(scene, low=low, high=high, tolerances=widths, caution=CAUTION)
+    signs = list(product((-1.0, 1.0), repeat=min(len(widths), CORNERS)))
     pattern = np.array(signs)
-    if len(axes) > CORNERS:
+    if len(widths) > CORNERS:
         rng = np.random.default_rng(0)
-        pattern = rng.choice([-1.0, 1.0], (len(signs), len(axes)))
-    inside = 2.0 * qmc.Sobol(max(len(axes), 1), seed=0).random(64) - 1.0
-    scale = np.array([widths[i] for i in axes])
-
-    def offsets(shares: Array) -> Array:
-        found = np.zeros((len(shares), len(scene.low)))
-        found[:, axes] = shares * scale
-        return found
-
-    scenarios = np.vstack([np.zeros((1, len(scene.low))), offsets(pattern)])
-    everywhere = np.vstack([scenarios, offsets(inside)])
+        pattern = rng.choice([-1.0, 1.0], (len(signs), len(widths)))
+    inside = 2.0 * qmc.Sobol(len(widths), seed=0).random(64) - 1.0
+    scenarios = np.vstack([scene.exactly, pattern])
+    everywhere = np.vstack([scenarios, inside])
     u = scene.best(scenarios)[0]
     for _ in range(ROUNDS):
-        U = u + everywhere
+        U = scene.spread(u[None], everywhere)
         marks = scene.merit(scene.values(U), scene.slacks(U))
         worst = everywhere[int(marks.argmin())]
         if (np.abs(scenarios - worst).max(axis=1) < 1e-12).any():
@@ -373,7 +384,7 @@ def robust(scene: Scene, tolerances: Any) -> Robust:
 
 
 def _widths(space: Space, tolerances: Any) -> dict[int, float]:
-    """The tolerance of each axis, as a share of it."""
+    """The tolerance of each axis, in the caller's units."""
     if not isinstance(tolerances, Mapping) or not tolerances:
         raise SettingsError(
             "robust takes a dict of parameter and tolerance, such as {'d': 0.002}, got "
@@ -381,27 +392,23 @@ def _widths(space: Space, tolerances: Any) -> dict[int, float]:
         )
     widths = {}
     for name, width in tolerances.items():
-        if name in space.names:
-            _check_free(space, space.names.index(name))
-        if name not in space.names or space.names.index(name) not in space.domain.continuous:
+        known = name in (*space.names, *space.own_names)
+        if not known or (i := _axis_of(space, name)) not in space.domain.continuous:
             raise SettingsError(
                 f"{brief(name)} is not a real parameter of the space, so it has no tolerance"
             )
-        i = space.names.index(name)
-        if space.parameters[name].log:
-            raise SettingsError(f"{name} has a log scale, on which tolerances are not supported")
         if not is_finite(width) or not 0.0 < width < 0.5 * float(space.high[i] - space.low[i]):
             raise SettingsError(
                 f"the tolerance of {name} must be above 0 and less than half of its range, got "
                 f"{brief(width)}"
             )
-        widths[i] = float(width) / float(space.high[i] - space.low[i])
-    return widths
+        widths[i] = float(width)
+    return dict(sorted(widths.items()))
 
 
 def _judged(scene: Scene, u: Array, everywhere: Array) -> Robust:
     """How good a point is within its tolerances, and which evaluations would tell more."""
-    U = u + everywhere
+    U = scene.spread(u[None], everywhere)
     sense = scene.value.sense
     good = sense.turn(scene.value.draws(U, DRAWS, 0))
     met, chance = np.ones(DRAWS, dtype=bool), np.ones(len(U))
@@ -439,6 +446,11 @@ class Violation(NamedTuple):
     """By how much each limit that is not met is missed, such as {"Tpeak <= 520": 3.2}."""
     row: int
     """Its index among the evaluations."""
+
+    def __str__(self) -> str:
+        which = "a given point" if self.number is None else f"trial {self.number}"
+        missed = ", ".join(f"{limit} by {by:.3g}" for limit, by in self.by.items())
+        return f"{which} violates least: {missed}"
 
 
 def least_violating(numbers: Numbers) -> Violation | None:

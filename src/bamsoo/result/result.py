@@ -222,9 +222,7 @@ class Result(OptimizeResult):  # type: ignore[misc]  # scipy comes without types
             violated = "violates" if self.ninfeasible == 1 else "violate"
             said = f"no feasible point was found; {self.ninfeasible} {violated} a constraint"
             if (least := self.least_violating) is not None and least.by:
-                missed = ", ".join(f"{limit} by {by:.3g}" for limit, by in least.by.items())
-                which = "a given point" if least.number is None else f"trial {least.number}"
-                said += f"; {which} violates least: {missed}"
+                said += f"; {least}"
             return said
         return f"no {'' if self.space.fidelity is None else 'full '}evaluation gave a value"
 
@@ -333,7 +331,10 @@ class Result(OptimizeResult):  # type: ignore[misc]  # scipy comes without types
         would gain per unit by which the limit is relaxed, by the models around the best point) and
         `uncertainty` (the standard deviation of the price). Only real parameters are moved.
         """
-        return active(self._scene("active"), self.space.point(self.x))
+        scene = self._scene("active")
+        if self.x is None:
+            raise ModelError(self.nothing)
+        return active(scene, self.space.point(self.x))
 
     def what_if(self, changes: str | Sequence[str]) -> Forecast:
         """The best point and value that the models expect under other limits or bounds.
@@ -341,9 +342,11 @@ class Result(OptimizeResult):  # type: ignore[misc]  # scipy comes without types
         Parameters
         ----------
         changes : str or list of str
-            Limits of measured numbers, which take the place of those of the same number and side,
-            or bounds of real parameters, such as "Tpeak <= 530" or "T0 <= 450". With an empty list,
-            the limits are the present ones.
+            Limits of measured or recorded numbers, bounds of parameters, and limits of formulas or
+            functions of parameters that are constraints, such as "Tpeak <= 530", "1 <= flow <= 4",
+            "width + height <= 3", or "weight <= 2" for a function `weight`. They take the place of
+            those of the same thing on the same side. With an empty list, the limits are the present
+            ones.
 
         Returns
         -------
@@ -378,10 +381,6 @@ class Result(OptimizeResult):  # type: ignore[misc]  # scipy comes without types
                 f"{what} is about the best value, and there are several objectives; use "
                 f"result.only(name).{what}"
             )
-        if self.space.fidelity is not None:
-            raise SettingsError(f"{what} does not support a Fidelity")
-        if self.x is None:
-            raise ModelError(self.nothing)
         return scene_of(self.predictor, self._details.numbers)
 
     @property
@@ -626,7 +625,8 @@ class Result(OptimizeResult):  # type: ignore[misc]  # scipy comes without types
         """
         if self.objectives.several:
             raise SettingsError(
-                "ranges are around the best value, and there are several objectives"
+                "ranges are around the best value, and there are several objectives; use "
+                "result.only(name).ranges"
             )
         if not is_finite(within) or within <= 0:
             raise SettingsError(f"within must be a number above 0, got {brief(within)}")

@@ -4,8 +4,8 @@ Points are those of the unit cube. A search with tolerances or other limits solv
 beginnings, because the models may have several hills.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from math import isfinite
 
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize as descend
 
 from ..base.typing import Array
-from ..space import Space, key_of
+from ..space import Constraints, Space, key_of
 from ..space.limit import Limit
 from .measured import Numbers
 from .predictor import Predictor
@@ -24,6 +24,16 @@ SPREAD = 512
 
 BEGINNINGS = 5
 """Number of climbs. With one, the best of several hills of a model may be missed."""
+
+TOLERANT = 64
+"""Number of promising points of which those are kept that tolerate most, before a climb begins. The
+best points may all lie at a limit, where none tolerates anything."""
+
+BISECTIONS = 30
+"""Number of bisections on the way back from the end of a climb that is not allowed."""
+
+FORBIDDEN = 1e9
+"""What counts against a point that is not allowed: more than any value."""
 
 STEPS = 60
 """Largest number of steps of a climb."""
@@ -46,10 +56,12 @@ class Scene:
     numbers : Numbers
     limits : sequence of Limit
         Those of the study, or others.
+    constraints : Constraints
+        Those known in advance, of the study or others.
     low, high : array
         The bounds of each axis; they may lie outside the cube.
-    margin : array
-        How far from its bounds each coordinate has to stay.
+    tolerances : dict
+        How far each of some parameters may be off, in the caller's units, by axis.
     caution : float, default 0.0
         How many deviations a prediction is taken to be worse than its mean.
     """
@@ -57,9 +69,10 @@ class Scene:
     value: Predictor
     numbers: Numbers
     limits: Sequence[Limit]
+    constraints: Constraints
     low: Array
     high: Array
-    margin: Array
+    tolerances: Mapping[int, float] = field(default_factory=dict)
     caution: float = 0.0
 
     @property
@@ -81,6 +94,29 @@ class Scene:
                 x[i] = self.space.value_at(i, float(u[i]))
         return x
 
+    def inside(self, U: Array) -> Array:
+        """The nearest points within the bounds of each axis that exists there."""
+        clipped = np.clip(U, self.low, self.high)
+        domain = self.space.domain
+        if domain.conditional:
+            clipped = np.where(domain.exists(np.clip(U, 0.0, 1.0)), clipped, U)
+        return np.asarray(clipped)
+
+    @property
+    def exactly(self) -> Array:
+        """The one scenario in which no parameter is off."""
+        return np.zeros((1, len(self.tolerances)))
+
+    def spread(self, U: Array, scenarios: Array) -> Array:
+        """All scenarios of the first point, then those of the second, and so on.
+
+        A scenario is a row of shares: how much of its tolerance each parameter is off.
+        """
+        found = np.repeat(U[:, None], len(scenarios), axis=1)
+        for k, (i, width) in enumerate(self.tolerances.items()):
+            found[:, :, i] = self.space.moved_by(i, found[:, :, i], width * scenarios[:, k])
+        return np.asarray(found.reshape(-1, U.shape[1]))
+
     def values(self, U: Array) -> Array:
         """How good each point is expected to be, in the units of the GP of the values."""
         mu, sigma = self.value.posterior(U)
@@ -96,50 +132,56 @@ class Scene:
             mu, sigma = model.posterior(U)
             gap = limit.side * (model.transform(limit.bound) - mu)
             gap -= self.caution * model.calibration * sigma
-            columns.append(gap / np.sqrt(model.gp.kernel.variance))
+            with np.errstate(over="ignore"):  # a number that is always the same
+                columns.append(gap / np.sqrt(model.gp.kernel.variance))
         slack = np.array(columns).reshape(len(columns), len(U)).T
-        if not self.numbers.constraints.known:
-            return slack
-        excess = np.array([self.numbers.constraints.known_excess(self.decode(u)) for u in U])
-        return np.hstack([slack, -np.clip(np.nan_to_num(excess, nan=1e9), -1e9, 1e9)])
+        if self.constraints.known:
+            excess = np.array([self.constraints.known_excess(self.decode(u)) for u in U])
+            slack = np.hstack([slack, -np.nan_to_num(excess, nan=FORBIDDEN)])
+        return np.asarray(np.clip(slack, -FORBIDDEN, FORBIDDEN))
 
     def allowed(self, U: Array) -> NDArray[np.bool_]:
         """Whether each point meets every constraint known in advance."""
-        return self.numbers.allows([self.decode(u) for u in U])
+        return np.array([self.constraints.violated(self.decode(u)) is None for u in U], dtype=bool)
 
     def merit(self, values: Array, slacks: Array) -> Array:
         """Values less a penalty for what is violated."""
         return np.asarray(values + 1e3 * np.minimum(slacks, 0.0).sum(1))
 
-    def beginnings(self) -> Array:
-        """Promising points from which to climb: among the known ones, and all over the space."""
+    def beginnings(self, scenarios: Array) -> list[Array]:
+        """Promising points from which to climb: among the known ones, and all over the space.
+
+        The worst scenario of each point counts.
+        """
         from scipy.stats import qmc  # takes long to load
 
         domain = self.space.domain
-        spread = [domain.snap(u) for u in qmc.Sobol(domain.dim, seed=0).random(SPREAD)]
-        U = np.vstack([self.known, spread])
-        U = np.clip(U, self.low + self.margin, self.high - self.margin)
+        everywhere = [domain.snap(u) for u in qmc.Sobol(domain.dim, seed=0).random(SPREAD)]
+        U = self.inside(np.vstack([self.known, everywhere]))
         U = U[met] if (met := self.allowed(U)).any() else U
         order = np.argsort(-self.merit(self.values(U), self.slacks(U)), kind="stable")
-        chosen: list[int] = []
+        wanted = TOLERANT if self.tolerances else BEGINNINGS
+        chosen: list[Array] = []
         for i in order.tolist():
-            if all(np.abs(U[i] - U[j]).max() > 0.05 for j in chosen):
-                chosen.append(i)
-            if len(chosen) == BEGINNINGS:
+            if all(np.abs(U[i] - u).max() > 0.05 for u in chosen):
+                chosen.append(U[i])
+            if len(chosen) == wanted:
                 break
-        return np.asarray(U[chosen])
+        if self.tolerances:
+            chosen.sort(key=lambda u: -self.worst(u, scenarios))
+        return chosen[:BEGINNINGS]
 
     def climb(self, u: Array, scenarios: Array | None = None) -> Array:
         """The best point near another one, along the continuous axes; no worse than that one.
 
-        With `scenarios`, the worst of several points is meant: rows that are added to the point.
+        With `scenarios`, the worst of them counts.
         """
-        u = np.clip(u, self.low + self.margin, self.high - self.margin)
+        u = self.inside(u[None])[0]
         there = self.space.domain.exists(np.clip(u, 0.0, 1.0))
         free = [i for i in self.space.domain.continuous if there[i]]
         if not free:
             return u
-        apart = np.zeros((1, len(u))) if scenarios is None else scenarios
+        apart = self.exactly if scenarios is None else scenarios
         n = len(free)
 
         def around(part: Array) -> Array:
@@ -147,7 +189,7 @@ class Scene:
             points = np.repeat(u[None], n + 1, axis=0)
             points[:, free] = part
             points[np.arange(1, n + 1), free] += steps(part)
-            return np.asarray((points[:, None] + apart).reshape(-1, len(u)))
+            return self.spread(points, apart)
 
         def steps(part: Array) -> Array:
             middle = 0.5 * (self.low + self.high)[free]
@@ -178,8 +220,8 @@ class Scene:
                 )
             return last[key]
 
-        low, high = (self.low + self.margin)[free], (self.high - self.margin)[free]
-        start = float(self.values(u + apart).min())
+        low, high = self.low[free], self.high[free]
+        start = float(self.values(self.spread(u[None], apart)).min())
         found = descend(
             lambda y: -y[-1], np.append(u[free], start), method="SLSQP",
             jac=lambda y: np.append(np.zeros(n), -1.0),
@@ -191,7 +233,22 @@ class Scene:
         at: Array = u.copy()
         if np.isfinite(found.x).all():
             at[free] = np.clip(found.x[:-1], low, high)
+        at = self._back(at, u, apart)
         return at if self.worst(at, apart) >= self.worst(u, apart) else u
+
+    def _back(self, end: Array, u: Array, scenarios: Array) -> Array:
+        """The last allowed point on the way to the end of a climb that began at `u`."""
+
+        def fine(at: Array) -> bool:
+            return bool(self.allowed(self.spread(at[None], scenarios)).all())
+
+        if not self.constraints.known or fine(end) or not fine(u):
+            return end
+        low, high = 0.0, 1.0
+        for _ in range(BISECTIONS):
+            middle = 0.5 * (low + high)
+            low, high = (middle, high) if fine(u + middle * (end - u)) else (low, middle)
+        return u + low * (end - u)
 
     @property
     def known(self) -> Array:
@@ -201,24 +258,25 @@ class Scene:
     def best_known(self) -> Array:
         """The best of the points with a value."""
         U = self.known
-        inside = (np.clip(U, self.low, self.high) == U).all(axis=1)
+        inside = (self.inside(U) == U).all(axis=1)
         U = U[inside] if inside.any() else U
         return np.asarray(U[int(self.merit(self.values(U), self.slacks(U)).argmax())])
 
     def worst(self, u: Array, scenarios: Array) -> float:
         """The smallest merit of a point in any scenario."""
-        U = u + scenarios
+        U = self.spread(u[None], scenarios)
         slacks = self.slacks(U)
-        return float(self.merit(self.values(U), np.where(slacks > -1e-6, 0.0, slacks)).min())
+        mark = float(self.merit(self.values(U), np.where(slacks > -1e-6, 0.0, slacks)).min())
+        forbidden = self.constraints.yes_or_no and not self.allowed(U).all()
+        return mark - FORBIDDEN if forbidden else mark
 
     def best(self, scenarios: Array | None = None) -> Array:
         """The best points of all climbs, best first; the worst scenario of each counts."""
-        apart = np.zeros((1, len(self.low))) if scenarios is None else scenarios
+        apart = self.exactly if scenarios is None else scenarios
         ends = []
-        for u in self.beginnings():
-            end = self._other_options(self.climb(u, scenarios), apart, scenarios)
-            ends += [u, end]
-        ends = [u for u in ends if bool(self.allowed(u[None])[0])] or ends
+        for u in self.beginnings(apart):
+            ends += [u, self._other_options(self.climb(u, scenarios), apart, scenarios)]
+        ends = [u for u in ends if self.allowed(u[None])[0]] or ends
         marks = [self.worst(u, apart) for u in ends]
         order = np.argsort(-np.array(marks), kind="stable")
         return np.array([ends[i] for i in order])

@@ -16,6 +16,8 @@ _LONGEST = 500  # characters shown of a parameter's value
 def text_of(result: Run) -> str:
     """How the run has ended, and its best point, in a few lines."""
     best = "none" if result.params is None else _brief(result.params)
+    if (least := result.least_violating) is not None and least.by:
+        best += f"; {least}, at {_brief(least.params)}"
     front = ""
     if result.objectives.several and result.front:
         front = f" front: {on_the_front(result.front)}; a compromise is:\n"
@@ -34,13 +36,17 @@ def html_of(result: Run) -> str:
     head = f"{result.direction}: {total}; {result.message}"
     several = result.objectives.several and result.success
     values = result.fun if several else {"value": result.fun}
-    rows = [*((n, readable(v, 8)) for n, v in values.items()), *((result.params or {}).items())]
+    rows = [(n, readable(v, 8)) for n, v in values.items()] if result.success else []
+    least = result.least_violating
+    rows += ((result.params or {}) if least is None else least.params).items()
     cells = "".join(
         f"<tr><th style='text-align:left'>{escape(name)}</th>"
         f"<td style='text-align:left'>{escape(_brief(value))}</td></tr>"
         for name, value in rows
     )
-    best = f"<table>{cells}</table>" if result.success else f"<p>{escape(result.nothing)}</p>"
+    best = f"<table>{cells}</table>" if cells else ""
+    if not result.success:
+        best = f"<p>{escape(result.nothing)}</p>{best}"
     if several:
         best = f"<p>{on_the_front(result.front)}; a compromise is</p>{best}"
     spent = f"<p>evaluations: {escape(result.spent)}</p>" if result.spent else ""

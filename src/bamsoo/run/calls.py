@@ -64,7 +64,7 @@ def check_arguments(fun: Callable[..., Any], space: Space) -> None:
     if not space.named:
         _check_one_array(takes)
         return
-    names = space.names
+    names = space.own_names
     own = [each for each in takes.parameters.values() if each.kind not in _REST]
     call = f"fun is called with the parameters by name, as fun({names[0]}=..."
     call += ")" if len(names) == 1 else ", ...)"

@@ -8,6 +8,7 @@ alone means at most 0.
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import wraps
 from math import inf
 from numbers import Integral
 from typing import Any, NamedTuple
@@ -18,7 +19,7 @@ from ..base.checks import LONGEST_NAME, MOST_EXTRAS, brief, storable
 from ..base.typing import Array, Simple
 from ..errors import SettingsError, SpaceError, ValueTypeError
 from .formula import Formula, check_names
-from .limit import Limit, limits_of
+from .limit import Limit, Side, limits_of, sides_of
 from .parameters import numbers, single
 from .region import Cube, LinearRows, Region
 from .space import Space
@@ -54,6 +55,24 @@ class Bounded(NamedTuple):
     """The same as a matrix, if the numbers are linear in the parameters."""
     words: str
     """What the constraint is called in messages."""
+    texts: Sequence[str] = ()
+    """Each number with its bound in words, if the constraint was given as text."""
+
+    @property
+    def limits(self) -> list[tuple[str, str]]:
+        """A name for each lower and then each upper bound, and what has to hold, in words."""
+        if self.texts:
+            named = [(side[0].what if (side := sides_of(t)) else t, t) for t in self.texts]
+            return 2 * named
+        several = len(self.low) > 1
+        names = [f"{self.words}[{k}]" if several else self.words for k in range(len(self.low))]
+        lower = [(n, f"{n} >= {end:g}") for n, end in zip(names, self.low.tolist(), strict=True)]
+        # a function is met if it is at most 0
+        upper = [
+            (n, f"{n} <= {end:g}" if end else n)
+            for n, end in zip(names, self.high.tolist(), strict=True)
+        ]
+        return lower + upper
 
 
 class Constraints:
@@ -76,7 +95,7 @@ class Constraints:
         """The constraints as they were given."""
         strings = [each for each in self.given if isinstance(each, str)]
         self.limits: tuple[Limit, ...] = tuple(
-            limit for each in strings for limit in limits_of(each, space.names)
+            limit for each in strings for limit in limits_of(each, space.own_names)
         )
         """The limits of the numbers that each evaluation measures, in order."""
         self.measured: tuple[str, ...] = tuple(dict.fromkeys(each.name for each in self.limits))
@@ -153,9 +172,43 @@ class Constraints:
         return self.space.decode(low + inward), self.space.decode(high - inward)
 
     @property
-    def words(self) -> list[str]:
-        """The name of each number of `known_excess`."""
-        return [each.words for each in self._rows if each.smooth for _ in range(2 * len(each.low))]
+    def known_limits(self) -> list[tuple[str, str]]:
+        """The name of each number of `known_excess`, and what has to hold, in words."""
+        return [pair for each in self._rows if each.smooth for pair in each.limits]
+
+    @property
+    def yes_or_no(self) -> bool:
+        """Whether a known constraint does not say how far a point is from being allowed."""
+        return not all(each.smooth for each in self._rows)
+
+    def with_bound(self, new: Side) -> "Constraints | None":
+        """The same with another bound of a formula or function; None if `new` is about neither.
+
+        It takes the place of the bound on the same side of the same formula or function.
+        """
+        known = [each for each in self.given if not isinstance(each, str)]
+        for given, row in zip(known, self._rows, strict=True):
+            if getattr(given, "__name__", None) == new.what:
+                if not row.smooth:
+                    raise SettingsError(
+                        f"{new.what} returns a bool, so it has no limit that could be moved"
+                    )
+                rest = [each for each in self.given if each is not given or new.side < 0.0]
+                return Constraints(self.space, [*rest, _moved(given, new)], self.forgotten)
+        text = f"{new.what} {'<=' if new.side > 0.0 else '>='} {new.bound!r}"
+        try:
+            formula = Formula(text)
+            check_names(formula, self.space.own_names)
+        except SettingsError:
+            return None
+        rest = []
+        for each in self.given:
+            parts = each.comparisons if isinstance(each, Formula) else []
+            if not any(_alike(part, new) for part in parts):
+                rest.append(each)
+                continue
+            rest += [Formula(part) for part in parts if not _alike(part, new)]
+        return Constraints(self.space, [*rest, formula], self.forgotten)
 
     def known_excess(self, x: Array) -> Array:
         """By how much each bound of the known constraints is missed, of those that are numbers.
@@ -232,6 +285,24 @@ class Constraints:
                 f"(value, {{{missing[0]!r}: number}})"
             )
         return tuple(as_number(name, given[name]) for name in self.measured)
+
+
+def _moved(given: Callable[..., Any], new: Side) -> Callable[..., Any]:
+    """A constraint that is met if a function is within another bound than 0."""
+
+    @wraps(given)
+    def moved(*args: Any, **params: Any) -> Any:
+        return new.side * (given(*args, **params) - new.bound)
+
+    return moved
+
+
+def _alike(comparison: str, new: Side) -> bool:
+    """Whether a comparison is about the same expression and side; spaces make no difference."""
+    what = "".join(new.what.split())
+    return any(
+        old.side == new.side and "".join(old.what.split()) == what for old in sides_of(comparison)
+    )
 
 
 def check_amount(measured: Sequence[Any], formulas: Sequence[str]) -> None:
@@ -386,9 +457,9 @@ def _checked(
 
 
 def _formula(space: Space, formula: Formula) -> Bounded:
-    check_names(formula, space.names)
-    for name in formula.names:
-        if not space.parameters[name].numeric:
+    check_names(formula, space.own_names)
+    for name in sorted(formula.names):
+        if not all(slot.parameter.numeric for slot in space.slots if slot.name == name):
             raise SettingsError(
                 f"the constraint {brief(formula.text)} uses {name!r}, whose options are not all "
                 "numbers; give a Python function instead"
@@ -401,7 +472,9 @@ def _formula(space: Space, formula: Formula) -> Bounded:
         return np.array(formula.values(params))
 
     count = len(formula)
-    return Bounded(values, np.full(count, -inf), np.zeros(count), True, None, formula.text)
+    return Bounded(
+        values, np.full(count, -inf), np.zeros(count), True, None, formula.text, formula.comparisons
+    )
 
 
 def _scipy(space: Space, given: Any, linear: bool) -> Bounded:

@@ -127,6 +127,12 @@ class Formula:
         """The number of comparisons in the chain."""
         return self._count
 
+    @property
+    def comparisons(self) -> list[str]:
+        """Each comparison of the chain as a text of its own, such as "x - y <= 1"."""
+        parts = [part.strip() for part in re.split("([<>]=?)", self.text)]
+        return [" ".join(parts[i : i + 3]) for i in range(0, len(parts) - 2, 2)]
+
     @cached_property
     def _compute(self) -> Callable[..., list[float]]:
         """The function, compiled when it is first used."""

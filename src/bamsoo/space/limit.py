@@ -10,7 +10,7 @@ from ..base.checks import brief
 from ..base.typing import Array
 from ..errors import SettingsError
 
-COMPARISON = re.compile(r"(<=|>=|==|<|>|=)")
+_COMPARISON = re.compile(r"(<=|>=|==|<|>|=)")
 
 
 T = TypeVar("T", float, Array)
@@ -41,7 +41,7 @@ def limits_of(text: str, parameters: Collection[str]) -> Iterator[Limit]:
 
     A name alone has to be at most 0.
     """
-    parts = [part.strip() for part in COMPARISON.split(text)]
+    parts = [part.strip() for part in _COMPARISON.split(text)]
     if len(parts) == 1:
         yield Limit(text, text=text)
         return
@@ -69,6 +69,30 @@ def limits_of(text: str, parameters: Collection[str]) -> Iterator[Limit]:
         bound = right if left is None else left
         assert bound is not None
         yield _limit(name, bound, (sign == "<=") == (left is None))
+
+
+class Side(NamedTuple):
+    """A bound of something that need not be measured: a parameter, or an expression."""
+
+    what: str
+    side: float
+    """1 for an upper bound, and -1 for a lower one."""
+    bound: float
+
+
+def sides_of(text: str) -> list[Side]:
+    """The bounds in a chain of comparisons, such as "1 <= x <= 3"; none if one has no number."""
+    parts = [part.strip() for part in re.split("([<>]=?)", text)]
+    numbers, found = [_number(part) for part in parts[::2]], []
+    for i, sign in enumerate(parts[1::2]):
+        left, right = numbers[i], numbers[i + 1]
+        if (left is None) == (right is None):
+            return []
+        side = 1.0 if ("<" in sign) == (left is None) else -1.0
+        bound = right if left is None else left
+        assert bound is not None
+        found.append(Side(parts[2 * i] if left is None else parts[2 * i + 2], side, bound))
+    return found
 
 
 def _limit(name: str, bound: float, upper: bool) -> Limit:

@@ -219,6 +219,28 @@ class Space:
         inner = place * self._width[i] + self._start[i]
         return float(np.exp(inner) if self._log[i] else inner / self._scale[i])
 
+    def last_within(self, i: int, bound: float, upper: bool) -> float | None:
+        """The position of the last value of discrete axis i within a bound; None without any."""
+        axis, grid = self._discrete_axis(i)
+        j = grid.index(min(max(bound, float(self.low[i])), float(self.high[i])))
+        if upper and grid.value(j) > bound:
+            j -= 1
+        elif not upper and grid.value(j) < bound:
+            j += 1
+        return axis.centre(j) if 0 <= j < axis.count else None
+
+    def moved_by(self, i: int, places: Array, by: Array) -> Array:
+        """The positions on continuous axis i of the values at some positions plus others."""
+        width, scale = self._width[i], self._scale[i]
+        if not self._log[i]:
+            return np.asarray(places + by * scale / width)
+        values = np.exp(places * width + self._start[i]) + by
+        return np.asarray((np.log(values) - self._start[i]) / width)
+
+    def per_unit(self, i: int, value: float) -> float:
+        """How far a value moves along continuous axis i per unit, at a value."""
+        return float((1.0 / value if self._log[i] else self._scale[i]) / self._width[i])
+
     def _discrete_axis(self, i: int) -> tuple[Discrete, Grid]:
         axis, grid = self._axes[i], self._grids[i]
         assert isinstance(axis, Discrete)
@@ -307,12 +329,7 @@ class Space:
         """The values of a point's `params` by label instead of by name."""
         if not self.domain.conditional:
             return dict(params)
-        x = self.point(params)
-        return {
-            slot.label: params[slot.name]
-            for slot, number in zip(self.slots, x.tolist(), strict=True)
-            if number == number
-        }
+        return {s.label: params[s.name] for s in self.existing(params) if s.name in params}
 
     @with_own_errors
     def point(self, point: Any) -> Array:

@@ -27,6 +27,7 @@ function buildBest() {
   const given = allRows.filter((row) => trials.number[row] === null).length;
   const tiles = make("div", { class: "tiles" });
   const took = trials.took.filter((s) => s !== null).sort((a, b) => a - b);
+  const seen = report.seen < rows ? ` after ${grouped(report.seen)} trials` : "";
   if (report.best) {
     const told = report.best.told === report.best.value ? "" : `; measured value ${text(trials.value[bestRow], 8)}`;
     tiles.append(tile(report.objectives.length ? `best ${report.name}` : "best value", valueText(Number(report.best.value), 8), `${trialName(bestRow)}, exactly ${report.best.value}${told}`));
@@ -37,7 +38,7 @@ function buildBest() {
     const value = Number(report.best.value);
     const near = !report.tol && commonDigits(low, high) > NEAR;
     tiles.append(tile("expected best value", near ? valueText(value, 8) : valueRange(low, high),
-      near ? `${where} within ${text(Math.max(high - value, value - low), 2)} of that with 90 %, by the models` : `${where} there with 90 %, by the models`));
+      near ? `${where} within ${text(Math.max(high - value, value - low), 2)} of that with 90 %, by the models${seen}` : `${where} there with 90 %, by the models${seen}`));
   }
   const idle = sinceGain(report.tol ?? 0);
   if (idle !== null) tiles.append(tile("since the last gain", grouped(idle), `evaluation${idle === 1 ? "" : "s"}${sinceOf()}`));
@@ -54,9 +55,9 @@ function buildBest() {
     if (asked(letter)) tiles.append(tile(STATES[letter], grouped(asked(letter)), words));
   }
   if (given) tiles.append(tile(STATES.g, grouped(given), "evaluated elsewhere"));
-  const seen = report.seen < rows ? ` after ${grouped(report.seen)} trials` : "";
-  if (report.gap === "unknown") tiles.append(tile("left to gain", "unknown", `the search’s own bound says nothing useful${seen}`));
-  else if (report.gap !== null) tiles.append(tile("left to gain", grouped(text(report.gap, 3)), `at most, by the search’s own bound${seen}`));
+  if (report.gap === "unknown") {
+    if (!report.expected) tiles.append(tile("left to gain", "unknown", `the search’s own bound says nothing useful${seen}`));
+  } else if (report.gap !== null) tiles.append(tile("left to gain", grouped(text(report.gap, 3)), `at most, by the search’s own bound${seen}`));
   if (report.partition.rejected) {
     tiles.append(tile("rejected", grouped(report.partition.rejected), "cells skipped because of the model’s bounds"));
   }
@@ -96,16 +97,7 @@ function buildBest() {
   const redraw = () => redrawn.forEach((each) => each());
   within.addEventListener("change", redraw);
   redraw();
-  report.constraints.forEach((limited, i) => {
-    const measured = trials.measured[i][bestRow];
-    const ends = [[limited.low, "at least"], [limited.high, "at most"]].filter(([end]) => end !== null);
-    const limits = ends.map(([end, words]) => `${words} ${text(end)}`).join(" and ");
-    lines.push(tableRow(limited.name, numberCell(measured === null ? "–" : text(measured, 6)), make("td", { class: "close-text", colspan: "2" }, `constraint, ${limits}`)));
-  });
-  report.extras.forEach((name, i) => {
-    const recorded = trials.extras[i][bestRow];
-    if (recorded !== null) lines.push(tableRow(name, numberCell(typeof recorded === "number" ? text(recorded, 6) : folded(String(recorded), 40)), make("td", { class: "close-text", colspan: "2" }, "recorded")));
-  });
+  lines.push(...measuredAt(bestRow));
   const heading = known ? make("label", {}, "stays within ", within, " of the best") : "";
   host.append(scrolling(table({ class: "best" }, ["parameter", "value", "position in its range", heading], lines)));
   const exact = own.map((i) => `${parameters[i].name} = ${report.best.params[i]}`).join("\n");
@@ -114,7 +106,7 @@ function buildBest() {
   if (shortened) host.append(make("details", { class: "exact" }, make("summary", {}, "All digits of the best point"), make("pre", {}, exact)));
   const met = report.constrained ? " and every constraint is met" : "";
   if (known) host.append(note(`The bars show where the models are at least 90 % sure that the value stays that close to the best${met} if the other parameters keep their best values. The percentage is the smallest probability over the bar. For errors in several parameters at once, r.robust in Python finds the point that tolerates them best.`));
-  if (report.active.length) host.append(make("h3", {}, "What limits the best point"), ...limitedBy());
+  if (report.active) host.append(make("h3", {}, "What limits the best point"), ...limitedBy());
   if (report.ranges?.lost) host.append(note(`How far each parameter may move is not shown: the constraint ${report.ranges.lost} is a Python function, which the study does not contain.`));
   const origins = spentOn();
   if (origins) host.append(note(`Evaluations: ${origins}.`));
@@ -159,6 +151,7 @@ function sinceOf() {
 
 /** What holds the best point, with a slider for each limit that could be moved. */
 function limitedBy() {
+  if (!report.active.length) return [note("Nothing: the models expect no gain from a wider limit, or from a wider range of a real parameter.")];
   const items = report.active.map(({ limit, price, uncertainty, slack, name }) => make("li", {},
     `limited by ${limit} (price ${grouped(text(price, 3))} ± ${grouped(text(uncertainty, 2))} per unit of ${name}; slack ${text(slack, 2)})`));
   const sliders = report.what_if.map((each, k) => {
@@ -185,9 +178,22 @@ function limitedBy() {
 function leastViolating() {
   const { row, by } = report.least;
   const missed = Object.entries(by).map(([limit, amount]) => `${limit} by ${text(amount, 3)}`).join(", ");
-  const lines = parameters.map((p, i) => tableRow(p.name, numberCell(shownParameter(i, row) || "–")));
+  const lines = parameters.map((p, i) => tableRow(p.name, numberCell(shownParameter(i, row) || "–"), make("td", { colspan: "2" })));
+  lines.push(...measuredAt(row));
   return [note(`No point is feasible so far. ${trialName(row)[0].toUpperCase()}${trialName(row).slice(1)} violates least; it misses ${missed}.`),
-    scrolling(table({ class: "best" }, ["parameter", "value"], lines))];
+    scrolling(table({ class: "best" }, ["parameter", "value", ""], lines))];
+}
+
+/** A line for each number that a trial measured or recorded. */
+function measuredAt(row) {
+  const line = (name, value, said) => tableRow(name, numberCell(value), make("td", { class: "close-text", colspan: "2" }, said));
+  const limited = report.constraints.map(({ name, low, high }, i) => {
+    const measured = trials.measured[i][row];
+    const ends = [[low, "at least"], [high, "at most"]].filter(([end]) => end !== null);
+    return line(name, measured === null ? "–" : text(measured, 6), `constraint, ${ends.map(([end, words]) => `${words} ${text(end)}`).join(" and ")}`);
+  });
+  const recorded = report.extras.map((name, i) => [name, trials.extras[i][row]]).filter(([, value]) => value !== null);
+  return [...limited, ...recorded.map(([name, value]) => line(name, typeof value === "number" ? text(value, 6) : folded(String(value), 40), "recorded"))];
 }
 
 /** A range with a smaller share of the track would be hidden by the mark of the best value. */
