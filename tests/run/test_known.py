@@ -7,8 +7,11 @@ import bamsoo
 from bamsoo import Choice, Fidelity, Int, Real, Study
 from bamsoo.command.table import write_csv
 from bamsoo.errors import SettingsError, SpaceError
+from bamsoo.run.earlier import Terms
 from bamsoo.run.known import as_known
-from bamsoo.space import Point
+from bamsoo.space import Constraints, Point, Space
+
+from command_line import bamsoo_
 
 SPACE = {
     "rate": Real(1e-3, 1.0, log=True),
@@ -548,3 +551,63 @@ def test_a_column_of_a_parameter_is_not_the_variance_too(tmp_path):
         ({"variance": 4.0, "error": 7.0}, None),
         ({"variance": 5.0, "error": 8.0}, None),
     ]
+
+
+def training(length):
+    def train(x):
+        for step in range(1, length + 1):
+            yield (x - 0.3) ** 2 + step
+
+    return train
+
+
+def test_values_after_other_steps_are_not_those_of_full_evaluations(tmp_path):
+    space, path = {"x": (0.0, 1.0)}, tmp_path / "steps.db"
+    old = bamsoo.minimize(training(5), space, 8, steps=5, study=path)
+    ended = [x["x"] for x, value in zip(old.X, old.F, strict=True) if value == value]
+    shorter = bamsoo.minimize(training(3), space, 1, steps=3, known=path)
+    given = shorter.evaluations[: len(ended)]
+    assert [e.value for e in given] == [(x - 0.3) ** 2 + 3 for x in ended]
+    assert all(e.curve[-1][0] == 3 for e in given)
+    longer = bamsoo.minimize(training(9), space, 1, steps=9, known=path)
+    assert len(longer.F) == 1
+    assert "its value is that after 5 steps, and there are 9 now" in longer.message
+    limited = bamsoo.Optimizer(space, steps=3, constraints=["T <= 1"])
+    source = as_known(limited.constraints, str(path), limited.objectives, steps=3)
+    assert source.left_out == old.nfev  # T may have been another one after three steps
+    assert len(bamsoo.minimize(lambda x: 0.0, space, 1, known=path).F) == 1 + len(ended)
+
+
+def test_what_is_assumed_of_a_fidelity_is_said(tmp_path):
+    bamsoo.minimize(lambda x: x, {"x": (0.0, 1.0)}, 2, study=tmp_path / "old.db")
+    space = {"x": (0.0, 1.0), "rows": Fidelity(10, 1000)}
+    terms = Terms(Space(space))
+    constraints = Constraints(terms.space, None)
+    for given, rows in (({}, 1000), ({"rows": 50}, 50)):
+        terms = Terms(terms.space, fill=given)
+        earlier = as_known(constraints, str(tmp_path / "old.db"), terms=terms)
+        assert f"assumed to have had rows={rows}" in str(earlier.event)
+
+
+@pytest.mark.parametrize("form", ["study", "csv"])
+def test_the_variance_of_one_number_is_not_that_of_another(form, tmp_path):
+    def fun(x):
+        return x, {"flow": 2 * x, "variance": 0.1}
+
+    space, path = {"x": (0.0, 1.0)}, tmp_path / "old.db"
+    bamsoo.minimize(fun, space, 3, objectives=["cost"], study=path, noise="learn")
+    known = str(path)
+    if form == "csv":
+        known = str(tmp_path / "old.csv")
+        bamsoo_("export", path, "-o", known)
+    for aim, variance in (("cost", 0.1), ("flow", None)):
+        r = bamsoo.minimize(lambda x: x, space, 1, objectives=[aim], known=known, noise="learn")
+        assert {e.variance for e in r.evaluations[:3]} == {variance}
+
+
+def test_a_recorded_number_may_have_the_name_of_the_value(tmp_path):
+    space, path = {"x": (0.0, 1.0)}, tmp_path / "old.db"
+    bamsoo.minimize(lambda x: (x, {"value": "high"}), space, 2, study=path)
+    r = bamsoo.minimize(lambda x: x, space, 1, known=path)
+    assert r.evaluations[0].value == 0.5
+    assert r.evaluations[0].extras == {"value": "high"}

@@ -183,3 +183,16 @@ def test_a_copy_is_where_the_search_is_whatever_happened(steps):
     assert twin.ledger.failed == search.ledger.failed == np.isnan(search.result.F).sum()
     assert twin.ledger.out.keys() == search.ledger.out.keys()
     assert twin.result.X == search.result.X
+
+
+def test_numbers_of_trials_are_checked():
+    opt = bamsoo.Optimizer([(0, 1)], algorithm="soo")
+    for _ in range(4):
+        opt.tell(opt.ask(), None)
+    for wrong in ("1", "", b"1", 1.5, {1: 2}, [True], [[1, 2]], [None], ["1"]):
+        with pytest.raises(TrialError, match=r"retry takes a list of the numbers|has not failed"):
+            opt.retry(wrong)
+    assert opt.retry(2) == [2]
+    assert opt.retry(np.array([0, 3])) == [0, 3]
+    assert opt.retry([np.int64(1), 1]) == [1]
+    assert opt.retry([]) == opt.retry() == []

@@ -596,3 +596,17 @@ def test_earlier_evaluations_are_taken_all_together_or_not_at_all(path):
         with pytest.raises(ValueTypeError, match="an objective value must be"):
             study.give([*known, ({"x": 0.5}, "seven", None, None, None)])
         assert study.trials == []
+
+
+def test_a_reader_without_a_constraint_takes_no_point_for_a_result_that_violates_it(path):
+    def near(x):
+        return x <= 0.5
+
+    known = [({"x": 0.9}, -5.0), ({"x": 0.4}, 3.0)]
+    settings = {"constraints": [near], "study": path, "known": known}
+    r = bamsoo.minimize(lambda x: x, {"x": (0, 1)}, 4, **settings)
+    with Study.open(path, readonly=True) as study:
+        assert study.best.value == study.result.fun == r.fun >= 0.0
+        assert study.result.feasible.tolist() == r.feasible.tolist() == [False, *[True] * 5]
+    with Study.open(path, constraints=[near]) as study:
+        assert study.result.fun == r.fun

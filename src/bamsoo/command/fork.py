@@ -69,8 +69,8 @@ def fork(ctx: click.Context, /, study: str, new: str, **options: Any) -> None:
             [name for name in plan.ignore if name in old.space.own_names],
             flags=True,
         )
-        earlier = as_known(constraints, old, aims, terms)
         kept = _kept(old, plan)
+        earlier = as_known(constraints, old, aims, terms, steps=kept["steps"])
         trusted = "target" in note and is_ours(old.note, old.settings["space"])
         if trusted:
             _check_program(note, constraints, aims, kept["steps"], terms.ignore)

@@ -272,7 +272,9 @@ def _prepare(
     for point in points:
         constraints.check_point(point)
     terms = Terms(space, parameters.parse_fill(plan.fill, space), plan.ignore, flags=True)
-    given = [as_known(constraints, each, objectives, terms, plan.value) for each in plan.given]
+    given = [
+        as_known(constraints, each, objectives, terms, plan.value, steps) for each in plan.given
+    ]
     return Work(fun, given, points)
 
 

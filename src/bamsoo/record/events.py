@@ -70,6 +70,9 @@ class Told:
     curve: tuple[tuple[float, ...], ...] = ()
     """Of an evaluation in another study, its steps, counted from 1, each with the values after it;
     they are nan if it gave none. The search does not use them."""
+    barred: bool = False
+    """Whether the point, which nobody asked for, violates a constraint that a study cannot store,
+    so that somebody who reads the study does not take it for a result."""
 
     def __eq__(self, other: object) -> bool:
         """Whether all fields are equal; measurements of nan are, although nan differs from nan."""
@@ -86,7 +89,8 @@ class Told:
         told = (self.number, self.key, self.values, self.error, measured, self.variance)
         residuals = tuple(map(repr, self.residuals))
         curve = tuple(map(repr, self.curve))
-        return (*told, extras, self.time, residuals, self.took, self.stopped, curve)
+        rest = self.took, self.stopped, curve, self.barred
+        return (*told, extras, self.time, residuals, *rest)
 
 
 @dataclass(frozen=True, slots=True)

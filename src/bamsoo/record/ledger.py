@@ -210,7 +210,8 @@ class Ledger:
         met = all(c <= 0.0 for c in self._constraints.excess(event.measured))
         feasible = bool(values) and not cheap and met
         if number is None:  # a point that was asked for is known to be allowed
-            feasible = feasible and self._constraints.violated(point.x) is None
+            allowed = not event.barred and self._constraints.violated(point.x) is None
+            feasible = feasible and allowed
         evaluation = Evaluation(
             number,
             point,

@@ -258,7 +258,8 @@ def fitting(
         more = {**others, **more}
         kept.append(known)
     terms.refuse_more(source, more)
-    filled = {n: as_simple(n, v) for n, v in terms.fill.items() if n not in there}
+    tops = {s.name: s.parameter.ends[1] for s in terms.space.slots if s.parameter.fidelity}
+    filled = {n: as_simple(n, v) for n, v in {**tops, **terms.fill}.items() if n not in there}
     ignored = tuple(name for name in terms.ignore if name in there)
     reasons = [why] if why else []
     if unfinished:

@@ -56,10 +56,12 @@ def as_known(
     objectives: Objectives = ORDINARY,
     terms: Terms | None = None,
     value: str | None = None,
+    steps: int | None = None,
 ) -> Earlier:
     """Check the argument `known` of a run with these constraints, and read what it names.
 
-    `value` is the column of the values in a CSV file that has it.
+    `value` is the column of the values in a CSV file that has it, and `steps` the number of steps
+    of a full evaluation of this run.
     """
     from ..study import Study
 
@@ -67,9 +69,9 @@ def as_known(
     if known is None:
         return Earlier([])
     if isinstance(known, Study):
-        return from_study(constraints, known, objectives, terms)
+        return from_study(constraints, known, objectives, terms, steps)
     if isinstance(known, (str, PathLike)):
-        return _from_path(constraints, fspath(known), objectives, terms, value)
+        return _from_path(constraints, fspath(known), objectives, terms, value, steps)
     if (table := as_table(known)) is not None:
         return from_rows(constraints, "known", *table, "value", objectives, terms)
     if isinstance(known, Mapping) or not hasattr(known, "__iter__"):
@@ -100,7 +102,12 @@ def _plain(values: Sequence[float]) -> Any:
 
 
 def _from_path(
-    constraints: Constraints, path: str, objectives: Objectives, terms: Terms, value: str | None
+    constraints: Constraints,
+    path: str,
+    objectives: Objectives,
+    terms: Terms,
+    value: str | None,
+    steps: int | None,
 ) -> Earlier:
     from ..study.address import FileAddress, parse
     from ..study.optuna_study import open_to_read
@@ -112,7 +119,7 @@ def _from_path(
     if is_table(path):
         return read_csv(Path(path), constraints, value, objectives, terms)
     with open_to_read(path) as study:
-        return from_study(constraints, study, objectives, terms)
+        return from_study(constraints, study, objectives, terms, steps)
 
 
 def is_table(path: str) -> bool:
@@ -121,15 +128,23 @@ def is_table(path: str) -> bool:
 
 
 def from_study(
-    constraints: Constraints, study: Any, objectives: Objectives, terms: Terms
+    constraints: Constraints,
+    study: Any,
+    objectives: Objectives,
+    terms: Terms,
+    steps: int | None = None,
 ) -> Earlier:
     """The evaluations of another study, in the space of this run."""
     names, there = terms.names, sorted(study.space.own_names)
     wanted, limits = _aims(study, objectives), constraints.measured
-    same = list(wanted) == list(study.objectives.names)
     fidelity = study.space.names[-1] if study.space.fidelity is not None else None
+    aims = study.objectives.names
+    same = list(wanted) == list(aims)
+    before = getattr(study, "steps", None)  # Optuna has no such setting
 
     def read(record: Record) -> ReadRow:
+        if steps is not None and before not in (None, steps):
+            record = _after(record, steps, before, aims if same and not limits else ())
         if record.state in UNFINISHED:
             raise UnfinishedError
         point, lacking = terms.completed(record.params)
@@ -140,7 +155,7 @@ def from_study(
             {name: value for name, value in point.items() if name in names},
             _value(record, wanted, objectives),
             _beside(record, limits, wanted),
-            record.variance,
+            record.variance if same else None,
             record.error,
             record.curve if same else (),
         )
@@ -148,6 +163,23 @@ def from_study(
 
     rows = ((str(study.path), partial(read, each)) for each in study.trials)
     return fitting(constraints, terms, str(study.path), rows, there)
+
+
+def _after(record: Record, steps: int, before: int, values: Sequence[str]) -> Record:
+    """An evaluation of full length `before` as it was after fewer steps, which are all steps now.
+
+    That is known if it has reported these values then; nothing else is known of that moment.
+    """
+    then = {int(step): numbers for step, *numbers in record.curve}.get(steps, [])
+    if then and values and all(map(isfinite, then)):
+        curve = tuple(each for each in record.curve if each[0] <= steps)
+        return record._replace(
+            values=dict(zip(values, then, strict=True)), curve=curve, state="finished", error=None,
+            measured=None, extras={}, variance=None,
+        )  # fmt: skip
+    if record.values:
+        raise SettingsError(f"its value is that after {before} steps, and there are {steps} now")
+    return record
 
 
 def _value(record: Record, wanted: Sequence[str], objectives: Objectives) -> Any:
@@ -194,12 +226,13 @@ def _beside(record: Record, limits: Sequence[str], aims: Sequence[str]) -> dict[
 
     A number that was recorded may be a constraint of this run, and the other way round.
     """
-    others = {name: v for name, v in (record.values or {}).items() if name not in aims}
-    said = {**others, **record.extras, **(record.measured or {})}
+    values = record.values or {}
+    said = {**values, **record.extras, **(record.measured or {})}
     return {
         name: v
         for name, v in said.items()
-        if name not in aims and (record.values or name not in limits)
+        if (name not in aims or (name in values and name in record.extras))
+        and (record.values or name not in limits)
     }
 
 
@@ -355,7 +388,9 @@ class EarlierTable:
         self._limit_columns = {name: _limit_column(name, found, taken) for name in self._limits}
         used = (*self._aims, *self._limit_columns.values(), *self._of.values())
         _check_each_once(source, found, used)
-        self._own = {"error", "variance"}.difference(used)  # not of a parameter of that name
+        recorded = any(name.startswith((*EXTRA, "constraint:")) for name in self._aims)
+        self._own = {"error"} if recorded else {"error", "variance"}  # that of another number
+        self._own -= {*used}  # not of a parameter of that name
         self._extras = {
             name.removeprefix(prefix): name
             for name in map(str, found)

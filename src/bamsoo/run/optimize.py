@@ -282,7 +282,7 @@ def optimize(
         if study is not None:
             _note_budget(search, budget)
         terms = Terms(search.space, fill, ignore)
-        earlier = as_known(search.constraints, known, search.objectives, terms)
+        earlier = as_known(search.constraints, known, search.objectives, terms, steps=search.steps)
         search.give(earlier.known, earlier.event)
         for point in first:
             search.enqueue(point, again=False)  # the same call goes on

@@ -43,7 +43,7 @@ from ..record.objectives import Objectives, ObjectivesLike
 from ..record.said import Said, told
 from ..record.trials import Evaluation, Trial
 from ..result.predictor import predictions
-from ..space import Constraints, Point, Space, SpaceLike
+from ..space import Constraints, Point, Space, SpaceLike, single
 from .course import Claim, Course
 from .journal import MemoryJournal
 from .results import predictors_of, result_of
@@ -293,7 +293,7 @@ class Optimizer(Guarded):
             self._happen(Enqueued(len(self.ledger.trials), point.key))
 
     @writing_transaction
-    def retry(self, numbers: Iterable[int] | None = None) -> list[int]:
+    def retry(self, numbers: int | Iterable[int] | None = None) -> list[int]:
         """Make failed trials pending again, because what made them fail has been put right.
 
         `ask` hands them out before new points. They do not count as evaluations until they are told
@@ -302,7 +302,7 @@ class Optimizer(Guarded):
 
         Parameters
         ----------
-        numbers : list of int, optional
+        numbers : int or list of int, optional
             The numbers of the trials; by default all that failed.
 
         Returns
@@ -311,15 +311,21 @@ class Optimizer(Guarded):
             The numbers of the trials that are pending again.
         """
         failed = {e.number for e in self.ledger.evaluations if e.failed and e.number is not None}
-        chosen = failed if numbers is None else set(numbers)
-        if wrong := chosen - failed:
-            raise TrialError(
-                f"trial {brief(next(iter(wrong)))} has not failed, so it cannot be retried; the "
-                f"failed trials are {brief(sorted(failed))}"
-            )
+        given = failed if numbers is None else numbers
+        given = [given] if isinstance(given, (int, np.integer)) else given
+        if isinstance(given, (str, bytes, Mapping)) or not isinstance(given, Iterable):
+            raise TrialError(f"retry takes a list of the numbers of trials, got {brief(given)}")
+        chosen = set[int]()
+        for number in given:
+            if isinstance(number, bool) or (one := single(number)) not in failed or one is None:
+                raise TrialError(
+                    f"trial {brief(number)} has not failed, so it cannot be retried; the failed "
+                    f"trials are {brief(sorted(failed))}"
+                )
+            chosen.add(int(one))
         if chosen:
-            self._happen(Retried(tuple(sorted(map(int, chosen)))))
-        return sorted(map(int, chosen))
+            self._happen(Retried(tuple(sorted(chosen))))
+        return sorted(chosen)
 
     @writing_transaction
     def expect(self, point: Array | Mapping[str, Any]) -> None:

@@ -42,6 +42,8 @@ class StudyJournal(MemoryJournal):
         self.meta = stored.meta()
         """What is stored in addition to the events."""
         self.setup = settings._replace(identity=str(self.meta.get("identity", "")))
+        stored_constraints = self.meta.get("settings", {}).get("constraints", [])
+        self._functions = any("function" in each for each in stored_constraints)
         self.spoilt: str | None = None
         """Why the study must not be written to any more."""
         self._known: list[Event] = []  # what was read and written, to be saved if the file is lost
@@ -98,15 +100,18 @@ class StudyJournal(MemoryJournal):
 
     def append(self, *events: Event) -> list[Event]:
         """Write events, all of them or none; when this returns, they cannot be lost."""
-        written = [self._timed(event) for event in events]
+        written = [self._completed(event) for event in events]
         with self._all_or_nothing():
             self.stored.append(*written)
         self._known += written
         return written
 
-    def _timed(self, event: Event) -> Event:
-        """An event that happens now, with the time that an evaluation took, if it is known."""
+    def _completed(self, event: Event) -> Event:
+        """An event that happens now, with all that somebody who reads it cannot find out."""
         event = replace(event, time=time.time())
+        if isinstance(event, Told) and event.key is not None and self._functions:
+            point = Point.given(self.setup.space, numbers_of(event.key))
+            event = replace(event, barred=self.setup.constraints.violated(point.x) is not None)
         if isinstance(event, Told) and event.took is None and event.number in self._since:
             return replace(event, took=time.monotonic() - self._since[event.number])
         return event

@@ -99,6 +99,8 @@ def _said(event: Told) -> dict[str, Any]:
         said["took"] = event.took
     if event.curve:
         said["curve"] = [[v if isfinite(v) else None for v in step] for step in event.curve]
+    if event.barred:
+        said["barred"] = True
     return said
 
 
@@ -229,6 +231,7 @@ class _Body:
             self._amount("took"),
             stopped,
             self._curve(),
+            self._fields.get("barred", False) is True,
         )
 
     def _values(self) -> tuple[float, ...]:
