@@ -47,8 +47,8 @@ class Climbs:
         self._failed: dict[int, list[int]] = {}  # the levels at which a node has failed so far
 
     def usable(self, node: int) -> Iterator[int]:
-        """The levels below the top at which a node may be evaluated, the lowest first."""
-        levels = range(self._least.get(node, 0), len(self._record) - 1)
+        """The levels at which a node may be evaluated, from the lowest to the top."""
+        levels = range(self._least.get(node, 0), len(self._record))
         return (i for i in levels if not self._record[i].fails_alone)
 
     def expect(self, node: int, i: int) -> None:

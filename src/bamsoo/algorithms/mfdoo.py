@@ -82,7 +82,7 @@ def mfdoo(settings: MFDOO, Lambda: float, tree: Tree, book: Book) -> Search:
 
     def z(node: int) -> int:
         within = diameter(tree.depth[node])
-        return next((i for i in climbs.usable(node) if zeta[i] <= within), top)
+        return next(i for i in climbs.usable(node) if zeta[i] <= within)  # that of the top is 0
 
     def upper_bound(leaf: int) -> float:
         return tree.g[leaf] + diameter(tree.depth[leaf]) + zeta[z(leaf)]
