@@ -1,6 +1,7 @@
 """`bamsoo.Command`: arguments, templates and directories of trials, and what is read."""
 
 import copy
+import errno
 import os
 import pickle
 import platform
@@ -275,10 +276,19 @@ def test_once_a_label_was_there_an_evaluation_without_it_has_failed(here):
     ("settings", "message"),
     [
         ({"argv": "./sim.sh"}, "must be a list of words"),
-        ({"argv": []}, "at least one word"),
+        ({"argv": []}, "must begin with a word"),
+        ({"argv": ["", "{x}"]}, "must begin with a word"),
         ({"argv": ["./nosuch"]}, "no such program"),
         ({"template": "no.tpl"}, "cannot be read"),
         ({"template": "input.tpl:a/b"}, "plain name"),
+        ({"template": "input.tpl:.."}, "plain name"),
+        ({"template": "input.tpl:.bamsoo"}, "plain name"),
+        ({"template": 3}, "template must be a text, or a list of them, got 3"),
+        ({"files": [3]}, r"files must be a text, or a list of them, got \[3\]"),
+        ({"workdir": 3}, "workdir must be a text"),
+        ({"output": ""}, "output must not be empty"),
+        ({"objectives": ["cost"], "value": "cost"}, "give one of the two"),
+        ({"directory": "nowhere"}, "nowhere: the directory in which the command runs does not"),
         ({"template": ["input.tpl", "input.tpl"]}, "two files of a trial are called input.tpl"),
         ({"keep": "some"}, "keep must be one of"),
         ({"keep": "none,best"}, "keep must be one of"),
@@ -383,6 +393,98 @@ def test_a_label_that_is_not_there_leaves_no_study(here):
         assert not list(here.glob("run.db*"))
     r = bamsoo.minimize(command(objectives=["cost"]), SPACE, 2, study="run.db", objectives=["cost"])
     assert r.nfev == 2
+
+
+def test_parameters_may_have_any_name(here):
+    space = {"my-x": (0, 1), "T 0": (1, 2), "a.b": (2, 3), "x": (3, 4)}
+    words = ["{my-x} {T 0:.2f}", "{a.b:.1f}", "{x} {{my-x}} {{any}} {print $1} ${x}"]
+    (here / "names.tpl").write_text("{T 0:.1f} {a.b} {x}{my-x}} {T} {y} {{T 0}}")
+    fun = bamsoo.Command(["echo", *words, "7"], template="names.tpl", keep="all")
+    bamsoo.minimize(fun, space, 1)
+    assert (here / "runs" / "0" / "names.tpl").read_text() == "1.5 2.5 3.50.5} {T} {y} {1.5}"
+    fun.check([*space])
+    point = {"my-x": 0.5, "T 0": 1.5, "a.b": 2.5, "x": 3.5}
+    assert fun._filled(point)[1:-1] == ["0.5 1.50", "2.5", "3.5 {my-x} {any} {print $1} $3.5"]
+
+
+def test_settings_that_are_lists_may_be_one_text(here):
+    (here / "mesh.dat").write_text("7\n")
+    fun = bamsoo.Command(
+        ["sh", "-c", "cat mesh.dat; echo cost: {x}; echo T: 5; echo note: 3"],
+        workdir="w",
+        files="mesh.dat",
+        objectives="cost",
+        measured="T <= 5",
+        record="note",
+        keep="none",
+    )
+    assert fun(x=0.5) == ({"cost": 0.5}, {"T": 5.0, "note": 3.0})
+    assert bamsoo.Command(["echo"], measured=["2 <= T <= 5", "p"]).how.measured == ("T", "p")
+
+
+def test_a_template_that_can_be_run_is_a_program(here):
+    script = here / "job.tpl"
+    script.write_text("#!/bin/sh\necho {x}\n")
+    script.chmod(0o555)
+    assert bamsoo.Command(["./job"], template="job.tpl:job", keep="none")(x=0.25) == 0.25
+
+
+def test_a_program_that_cannot_be_started_says_why(here):
+    for name, text in {"plain": "echo 1", "lost": "#!/no/such/shell"}.items():
+        (here / name).write_text(text)
+        (here / name).chmod(0o755)
+    (here / "closed").write_text("#!/bin/sh")
+    for word, message in {
+        "./plain": r"Exec format error; a script needs a first line such as #!/bin/sh",
+        "./lost": "No such file or directory; its first line names a program that does not exist",
+    }.items():
+        with pytest.raises(SettingsError, match=message):  # at once, not after ten failures
+            bamsoo.minimize(bamsoo.Command([word, "{x}"]), {"x": (0, 1)}, 3, on_error="fail")
+    with pytest.raises(SettingsError, match=r"\./closed: this file may not be executed; .* chmod"):
+        bamsoo.Command(["./closed"])
+    with pytest.raises(SettingsError, match=r"write \./sim\.sh for the one here"):
+        bamsoo.Command(["sim.sh"], workdir="w", files="sim.sh")
+    gone = bamsoo.Command(["echo", "{x}"], directory=here)
+    gone.directory = here / "gone"
+    with pytest.raises(EvaluationError, match="gone: cannot run anything there"):
+        gone._known = True
+        gone(x=1)
+
+
+def test_a_program_that_is_taken_along_with_its_directory_is_found(here):
+    tools = here / "elsewhere" / "tools"
+    tools.mkdir(parents=True)
+    shutil.copy(here / "sim.sh", tools / "run")
+    (tools / "run").write_text("#!/bin/sh\necho $1")
+    fun = bamsoo.Command(["tools/run", "{x}"], workdir="w", files="elsewhere/tools", keep="none")
+    assert fun(x=0.5) == 0.5
+    with pytest.raises(SettingsError, match="no such program"):
+        bamsoo.Command(["tools/walk"], workdir="w", files="elsewhere/tools")
+
+
+def test_a_relative_path_in_PATH_is_that_of_this_directory(here, monkeypatch):
+    monkeypatch.setenv("PATH", f".{os.pathsep}{os.environ['PATH']}")
+    (here / "sim.sh").write_text("#!/bin/sh\necho $1")
+    assert bamsoo.Command(["sim.sh", "{x}"], workdir="w", keep="none")(x=0.5) == 0.5
+
+
+def test_an_error_of_the_system_that_may_pass_fails_no_evaluation(here, monkeypatch):
+    monkeypatch.setattr("bamsoo.run.outage.FIRST", 0.01)
+    popen, write, refused = subprocess.Popen, Path.write_bytes, []
+
+    def refuse(number, function):
+        def called(*args, **kwargs):
+            if refused.count(number) < 2:
+                refused.append(number)
+                raise OSError(number, os.strerror(number))
+            return function(*args, **kwargs)
+
+        return called
+
+    monkeypatch.setattr(subprocess, "Popen", refuse(errno.EAGAIN, popen))
+    monkeypatch.setattr(Path, "write_bytes", refuse(errno.ENOSPC, write))
+    r = bamsoo.minimize(command(), SPACE, 2)
+    assert (r.nfev, r.nfailed, len(refused)) == (2, 0, 4)
 
 
 def test_a_program_in_this_directory_is_named_with_its_path(here):

@@ -117,7 +117,7 @@ def _check_program(
     plan = Plan(**noted)
     command = function_of(plan, constraints, aims, steps)
     for template in getattr(command, "templates", ()):
-        for name in template.names & {*dropped}:
+        for name in template.mentions(dropped):
             raise SettingsError(
                 f"the template {template.name} has {{{name}}}, which is no longer a parameter; "
                 f"write its value there, or give --fix {name}=VALUE instead of --ignore {name}"

@@ -305,19 +305,10 @@ def _program(
     plan: Plan, constraints: Constraints, objectives: Sequence[str], steps: int | None
 ) -> Command:
     """The program of a plan, which uses just the parameters of the space."""
-    if plan.value is not None and objectives:
-        raise SettingsError(
-            "--value names the field of a single value; with --objective, the command prints "
-            "`NAME: NUMBER` for each objective"
-        )
     if steps is not None and plan.value is None and (constraints.measured or plan.record):
         raise SettingsError(
             "with --steps, what a command prints besides its value must be in the same line; "
             "print a JSON object after each step, and name its field with --value"
-        )
-    if not Path(plan.directory).is_dir():
-        raise SettingsError(
-            f"{plan.directory}: the directory in which the command ran does not exist"
         )
     command = Command(
         plan.target["command"],

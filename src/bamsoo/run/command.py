@@ -5,8 +5,10 @@ import os
 import platform
 import re
 import shutil
+import stat
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from functools import lru_cache
 from itertools import chain, count
 from pathlib import Path
 from threading import Lock
@@ -14,17 +16,23 @@ from typing import Any, NamedTuple
 from uuid import uuid4
 
 from ..base.checks import brief, is_finite
-from ..errors import EvaluationError, SettingsError
+from ..errors import EvaluationError, SettingsError, TryAgain
 from ..record.residuals import Vector, as_vector
+from ..space.limit import limits_of
 from .evaluation import separated, trial_number
-from .program import MissingError, Program, Reading, end_all, steps_of, value_of
+from .program import (
+    PASSING,
+    MissingError,
+    Program,
+    Reading,
+    StartError,
+    end_all,
+    steps_of,
+    value_of,
+)
 
-PLACEHOLDER = re.compile(r"\{\{\w+\}\}|\{(\w+)(?::([^{}]*))?\}")
-"""A parameter in a command, perhaps with a format; with two braces on each side, the text with one
-brace itself."""
-
-IN_TEMPLATE = re.compile(r"\{(\w+)(?::([^{}]*))?\}")
-"""A parameter in a template, where every other brace is text."""
+_WORD = re.compile(r"\{\{\w+\}\}|\{(\w+)(?::[^{}]*)?\}")
+"""What may be meant as a parameter in a command."""
 
 WORKDIR = "runs"
 """Where the directories of trials are made if there are templates and no `workdir`."""
@@ -67,11 +75,24 @@ class UnusedError(SettingsError):
         self.name = name
 
 
+@lru_cache(maxsize=8)
+def placeholder(names: frozenset[str], in_command: bool = False) -> re.Pattern[str]:
+    """A parameter in braces, perhaps with a format; every other brace is text.
+
+    In a command, it may also be text with two braces on each side, which is passed with one.
+    """
+    ways = "|".join(map(re.escape, sorted(names, key=len, reverse=True))) or "(?!)"
+    found = rf"\{{({ways})(?::([^{{}}]*))?\}}"
+    return re.compile(rf"\{{\{{(?:{ways}|\w+)\}}\}}|{found}" if in_command else found)
+
+
 class Template(NamedTuple):
     """A text file with parameters in braces, and the name that it gets when it is filled in."""
 
     name: str
     text: str
+    mode: int
+    """Its permissions: a filled-in script can be run if the template can."""
 
     @classmethod
     def read(cls, given: str, directory: Path) -> "Template":
@@ -79,19 +100,19 @@ class Template(NamedTuple):
         file, _, name = given.rpartition(":") if ":" in given else (given, "", "")
         try:
             text = (directory / file).read_bytes().decode(errors="surrogateescape")
+            mode = (directory / file).stat().st_mode & 0o777
         except OSError as error:
             raise SettingsError(
                 f"template {given}: {directory / file} cannot be read: {error.strerror}"
             ) from None
         name = name or Path(file).name
-        if Path(name).name != name:
+        if Path(name).name != name or name in ("..", MARK):
             raise SettingsError(f"template {given}: NAME must be the plain name of a file")
-        return cls(name, text)
+        return cls(name, text, mode)
 
-    @property
-    def names(self) -> set[str]:
-        """What is in braces, as far as it may be a parameter."""
-        return {found[1] for found in IN_TEMPLATE.finditer(self.text)}
+    def mentions(self, names: Iterable[str]) -> set[str]:
+        """Those of the names that are in braces."""
+        return {found[1] for found in placeholder(frozenset(names)).finditer(self.text)}
 
 
 def _check_words(argv: Sequence[str]) -> None:
@@ -100,8 +121,20 @@ def _check_words(argv: Sequence[str]) -> None:
         raise SettingsError(
             f"a command must be a list of words, such as ['./sim', '{{x}}'], got {brief(argv)}"
         )
-    if not argv:
-        raise SettingsError("a command must have at least one word, the program")
+    if not argv or not argv[0]:
+        raise SettingsError("a command must begin with a word, the program")
+
+
+def _texts(name: str, given: Any) -> tuple[str, ...]:
+    """A setting that is a text or several."""
+    try:
+        several = (given,) if isinstance(given, (str, os.PathLike)) else tuple(given)
+        texts = tuple(os.fspath(each) for each in several)
+    except TypeError:
+        texts = (b"",)
+    if not all(isinstance(text, str) for text in texts):
+        raise SettingsError(f"{name} must be a text, or a list of them, got {brief(given)}")
+    return texts
 
 
 class Command:
@@ -137,9 +170,9 @@ class Command:
         for a column of a table that the program writes.
     data : sequence of float, optional
         Measurements, which are subtracted from these numbers; nan is missing data.
-    objectives, measured, record : sequence of str
+    objectives, measured, record : str or sequence of str
         Labels of what is printed as ``NAME: NUMBER`` or ``NAME = NUMBER``: the objectives, the
-        measured constraints, and what else to record with the trial.
+        measured constraints (with or without their limits), and what else to record with the trial.
     timeout : float, optional
         The number of seconds after which the program is ended, and the trial fails.
     steps : bool, default False
@@ -167,15 +200,15 @@ class Command:
         *,
         template: str | os.PathLike[str] | Iterable[str | os.PathLike[str]] = (),
         workdir: str | os.PathLike[str] | None = None,
-        files: Iterable[str | os.PathLike[str]] = (),
+        files: str | os.PathLike[str] | Iterable[str | os.PathLike[str]] = (),
         keep: str = KEPT,
         output: str | None = None,
         value: str | None = None,
         residuals: str | None = None,
         data: Iterable[float] | None = None,
-        objectives: Iterable[str] = (),
-        measured: Iterable[str] = (),
-        record: Iterable[str] = (),
+        objectives: str | Iterable[str] = (),
+        measured: str | Iterable[str] = (),
+        record: str | Iterable[str] = (),
         timeout: float | None = None,
         steps: bool = False,
         directory: str | os.PathLike[str] | None = None,
@@ -183,12 +216,27 @@ class Command:
         _check_words(argv)
         if timeout is not None and not (is_finite(timeout) and timeout > 0):
             raise SettingsError(f"timeout must be a positive number, got {brief(timeout)}")
+        single = {"workdir": workdir, "output": output, "value": value, "residuals": residuals}
+        for name, text in single.items():
+            if text is not None and _texts(name, text) == ("",):
+                raise SettingsError(f"{name} must not be empty")
+        objectives, record = _texts("objectives", objectives), _texts("record", record)
+        limits = [each for text in _texts("measured", measured) for each in limits_of(text, ())]
+        if value is not None and objectives:
+            raise SettingsError(
+                "value (--value) names the field of a single value, and objectives (--objective) "
+                "are printed as `NAME: NUMBER`; give one of the two"
+            )
         self.argv, self.directory = list(argv), Path(directory or Path.cwd()).absolute()
-        given = [template] if isinstance(template, (str, os.PathLike)) else template
-        self.templates = [Template.read(os.fspath(each), self.directory) for each in given]
+        if not self.directory.is_dir():
+            raise SettingsError(
+                f"{self.directory}: the directory in which the command runs does not exist"
+            )
+        given = _texts("template", template)
+        self.templates = [Template.read(each, self.directory) for each in given]
         place = WORKDIR if workdir is None and self.templates else workdir
         self.workdir = None if place is None else self.directory / place
-        self.files = [self.directory / each for each in files]
+        self.files = [self.directory / each for each in _texts("files", files)]
         self.keep = _checked_keep(keep)
         self._check_files(output, value, [*objectives, *([residuals] if residuals else [])])
         measurements = _checked_data(data, residuals)
@@ -197,9 +245,9 @@ class Command:
             key=value,
             residuals=residuals,
             data=measurements,
-            measured=(*measured,),
-            record=(*record,),
-            objectives=(*objectives,),
+            measured=tuple(dict.fromkeys(limit.name for limit in limits)),
+            record=record,
+            objectives=objectives,
             output=output,
             stepwise=steps,
         )
@@ -242,32 +290,40 @@ class Command:
     def _check_program(self, names: list[str]) -> None:
         """Raise an error if there is no such program; `names` are those of a trial's files."""
         program = self.argv[0]
-        if "{" in program:
+        first, *rest = Path(program).parts or [program]
+        if "{" in program or ("/" in program and first in {each.name for each in self.templates}):
             return
-        if "/" in program and program not in names and Path(program).name not in names:
-            found = shutil.which(self.directory / program)
+        if "/" in program:
+            taken = next((file for file in self.files if file.name == first), None)
+            file = self.directory / program if taken is None else taken.joinpath(*rest)
+            if shutil.which(file) is not None:
+                return
+            way = "check its name or its path"
+            if file.is_file():
+                raise SettingsError(
+                    f"{program}: this file may not be executed; allow it with chmod +x, or write "
+                    "the program that runs it in front, such as sh or python"
+                )
+        elif (found := shutil.which(program)) is not None:
+            if not Path(found).is_absolute():  # PATH has a relative path
+                self.argv[0] = str(Path(found).absolute())
+            return
         else:
-            found = program if Path(program).name in names else shutil.which(program)
-        if found is None:
-            here = "/" not in program and shutil.which(self.directory / program) is not None
+            here = program in names or (self.directory / program).is_file()
             way = f"write ./{program} for the one here" if here else "check its name or its path"
-            raise SettingsError(f"{program}: there is no such program; {way}")
-
-    @property
-    def names(self) -> set[str]:
-        """What is in braces in the command or its templates."""
-        in_words = {m[1] for word in self.argv for m in PLACEHOLDER.finditer(word) if m[1]}
-        return in_words.union(*(template.names for template in self.templates))
+        raise SettingsError(f"{program}: there is no such program; {way}")
 
     def check(self, names: Sequence[str]) -> None:
         """Take over the names of all parameters; raise an error unless just these are used."""
         self.parameters = frozenset(names)
-        found = self.names
-        in_words = [m[1] for word in self.argv for m in PLACEHOLDER.finditer(word) if m[1]]
+        known = placeholder(self.parameters, in_command=True)
+        found = {each[1] for word in self.argv for each in known.finditer(word)}
+        found = found.union(*(template.mentions(names) for template in self.templates))
         unused = [name for name in names if name not in found]
+        in_words = [each[1] for word in self.argv for each in _WORD.finditer(word) if each[1]]
         others = [f"{{{name}}}" for name in dict.fromkeys(in_words) if name not in names]
         for template in self.templates:
-            if not template.names & set(names):
+            if not template.mentions(names):
                 raise SettingsError(
                     f"the template {template.name} mentions no parameter; write "
                     f"{{{next(iter(names), 'NAME')}}} where its value goes, or take the file along "
@@ -314,8 +370,14 @@ class Command:
         except MissingError as error:
             raise self._missing(error, place) from None
         except EvaluationError as error:
-            error.beside = self._beside(place, failed=True)
-            raise
+            raise self._failed(error, place) from None
+
+    def _failed(self, error: EvaluationError, place: Path | None) -> Exception:
+        """The error with the directory of the trial; of the settings, if nothing can be started."""
+        if isinstance(error, StartError) and not self._known and "{" not in self.argv[0]:
+            return SettingsError(str(error))
+        error.beside = self._beside(place, failed=True)
+        return error
 
     def _missing(self, error: MissingError, place: Path | None) -> Exception:
         """The error if a label is missing: of the settings, unless it has been there before."""
@@ -332,8 +394,7 @@ class Command:
         except MissingError as error:
             raise self._missing(error, place) from None
         except EvaluationError as error:
-            error.beside = self._beside(place, failed=True)
-            raise
+            raise self._failed(error, place) from None
 
     def _heard(self, reading: Reading) -> None:
         """Say what was read from the first evaluation, unless a label was missing."""
@@ -364,12 +425,12 @@ class Command:
     def _filled(self, params: Mapping[str, Any]) -> list[str]:
         """The words for these parameters, without those for parameters that do not exist here."""
         words = []
+        known = placeholder(self.parameters.union(params), in_command=True)
         for word in self.argv:
-            names = {m[1] for m in PLACEHOLDER.finditer(word) if m[1]}
-            absent = (names & self.parameters) - params.keys()
-            alone = PLACEHOLDER.fullmatch(word) is not None
+            absent = {each[1] for each in known.finditer(word) if each[1]} - params.keys()
+            alone = known.fullmatch(word) is not None
             if not absent:
-                words.append(PLACEHOLDER.sub(lambda found: _text(found, params), word))
+                words.append(known.sub(lambda found: _text(found, params), word))
             elif alone and len(words) > 1 and re.fullmatch(r"--?[A-Za-z][\w-]*", words[-1]):
                 words.pop()
         return words
@@ -388,12 +449,14 @@ class Command:
                 except OSError:  # a file system without links
                     (shutil.copytree if file.is_dir() else shutil.copy2)(file, place / file.name)
             for template in self.templates:
-                text = IN_TEMPLATE.sub(
-                    lambda found: self._in_template(found, params), template.text
+                text = placeholder(self.parameters.union(params)).sub(
+                    lambda found: _text(found, params) if found[1] in params else "", template.text
                 )
                 (place / template.name).write_bytes(text.encode(errors="surrogateescape"))
+                (place / template.name).chmod(template.mode | stat.S_IWUSR)
         except OSError as error:
-            raise SettingsError(f"{place}: cannot be made: {error.strerror}") from error
+            said = f"{place}: cannot be made: {error.strerror}"
+            raise (TryAgain if error.errno in PASSING else SettingsError)(said) from error
         return place
 
     def _takes(self, place: Path) -> bool:
@@ -428,11 +491,6 @@ class Command:
             fits = numbers is None or place.name.partition("-")[0] in numbers
             if fits and _mark(place / MARK) == self.mark:
                 yield place
-
-    def _in_template(self, found: "re.Match[str]", params: Mapping[str, Any]) -> str:
-        if found[1] in self.parameters and found[1] not in params:
-            return ""
-        return _text(found, params)
 
     # --- what becomes of a trial
 
@@ -532,11 +590,9 @@ def _make(place: Path) -> None:
 
 
 def _text(found: "re.Match[str]", params: Mapping[str, Any]) -> str:
-    """What a placeholder stands for; one that is no parameter is left as it is."""
+    """What a placeholder stands for."""
     if found[1] is None:
         return found[0][1:-1]
-    if found[1] not in params:
-        return found[0]
     value = params[found[1]]
     if found[2] is None:
         return str(value)

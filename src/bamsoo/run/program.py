@@ -4,6 +4,7 @@ A program may print megabytes, or hang, or start other programs that do. So only
 output is kept, and a program that runs too long is ended together with everything it started.
 """
 
+import errno
 import json
 import os
 import re
@@ -18,7 +19,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ..base.checks import brief
-from ..errors import EvaluationError, SettingsError, TryAgain
+from ..errors import BamsooError, EvaluationError, SettingsError, TryAgain
 from ..record.residuals import Vector, as_vector
 from .groups import GRACE, end_groups, new_mark
 from .residuals import as_measurement, column_of, without
@@ -27,6 +28,12 @@ from .threads import environment
 TRY_AGAIN = 75
 """The exit status of a program that could not do its work now, such as for want of a licence:
 EX_TEMPFAIL of sysexits.h."""
+
+PASSING = {
+    *(errno.EAGAIN, errno.EMFILE, errno.ENFILE, errno.ENOMEM),  # too much at once
+    *(errno.EDQUOT, errno.ENOSPC, errno.ESTALE, errno.ETXTBSY),  # a full disk, a server, a compiler
+}
+"""Errors of the system that may pass: an evaluation that meets one has not taken place."""
 
 KEPT_OUT = 1 << 20
 KEPT_LINE = 1 << 23  # a line may have all residuals or fields: some hundred thousand numbers
@@ -172,6 +179,10 @@ class Reading(NamedTuple):
     """What was to be recorded and was not there."""
     labels: list[str]
     """The labels, or the fields, that were there, if something is missing."""
+
+
+class StartError(EvaluationError):
+    """A program cannot be started."""
 
 
 class MissingError(EvaluationError):
@@ -431,7 +442,7 @@ def _started(argv: Sequence[str], how: Program, err: Tail) -> "Iterator[subproce
             start_new_session=True,
         )
     except OSError as error:
-        raise EvaluationError(f"{argv[0]}: cannot be started: {error.strerror}") from None
+        raise _not_started(argv[0], error, how) from None
     _running[process] = mark, how.run
     assert process.stdout is not None
     assert process.stderr is not None
@@ -453,6 +464,19 @@ def _started(argv: Sequence[str], how: Program, err: Tail) -> "Iterator[subproce
     if code != 0:
         how_it_ended = f"exit code {code}" if code > 0 else f"killed by {_signal_name(-code)}"
         raise EvaluationError(_with_stderr(how_it_ended, err))
+
+
+def _not_started(program: str, error: OSError, how: Program) -> BamsooError:
+    if error.filename == how.cwd:
+        return StartError(f"{how.cwd}: cannot run anything there: {error.strerror}")
+    said = f"{program}: cannot be started: {error.strerror}"
+    if error.errno in PASSING:
+        return TryAgain(said)
+    if error.errno == errno.ENOEXEC:
+        said += "; a script needs a first line such as #!/bin/sh"
+    if error.errno == errno.ENOENT and Path(how.cwd or ".", program).exists():
+        said += "; its first line names a program that does not exist"
+    return StartError(said)
 
 
 def _output(
