@@ -154,3 +154,26 @@ def test_a_model_has_as_many_points_as_a_quadratic_has_coefficients(monkeypatch)
     monkeypatch.setattr(newton, "ResidualModel", counted)
     fit(lambda x: np.array([10.0 * (x[1] - x[0] ** 2), 1.0 - x[0]]), [(-3, 2), (-1, 3)], 12)
     assert max(counts) == 6
+
+
+def test_a_second_worker_tries_a_step_half_as_long():
+    opt = bamsoo.Optimizer([(0.0, 1.0)] * 2)
+    for x in np.array([[0.5, 0.5], [0.4, 0.5], [0.5, 0.4]]):
+        opt.tell(x, residuals=np.array([x[0] - 1.0, x[1] - 1.0, 0.3]))
+    first, second = (opt.ask().x - 0.5 for _ in range(2))
+    assert_allclose(first, 0.25, atol=1e-3)  # the end of the trust region
+    assert_allclose(second, 0.125, atol=1e-3)
+
+
+def test_a_late_step_is_judged_by_the_point_it_began_at():
+    opt = bamsoo.Optimizer([(0.0, 1.0)] * 2)
+
+    def residuals(x):
+        return np.array([x[0] - 1.0, x[1] - 1.0, 0.3])
+
+    for x in np.array([[0.5, 0.5], [0.4, 0.5], [0.5, 0.4]]):
+        opt.tell(x, residuals=residuals(x))
+    long, short = opt.ask(), opt.ask()
+    opt.tell(long, residuals=residuals(long.x))
+    opt.tell(short, residuals=residuals(short.x))  # as good as expected, but not the best any more
+    assert_allclose(opt.ask().x, 1.0, atol=1e-3)  # the region has become larger, not smaller

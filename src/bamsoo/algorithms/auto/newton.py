@@ -3,7 +3,8 @@
 A climb begins with a step along each axis whose slope is unknown. From then on its steps go to the
 minimum of the sum of squares of the models, within a trust region and the same fences as those of
 other climbs. If a step brings nothing, and the slope is not well known in some direction, the next
-one goes there.
+one goes there. If the step that is due is pending at another worker, one half as long is tried, in
+case the first is too long.
 """
 
 from dataclasses import dataclass
@@ -79,8 +80,9 @@ class Ascent:
     """What the last step gained that was meant to."""
     mark: float = -inf
     """Its best value when it last did not crawl."""
-    since: int = 0
-    """The number of its steps since then."""
+    since: float = 0.0
+    """The number of its steps since then. A step that was taken while others were pending counts
+    less, because it could not learn from them."""
     asked: float = -inf
     """Its best value when it was last asked whether it stands still."""
     scales: Array | None = None
@@ -99,6 +101,10 @@ class Foreseen(NamedTuple):
     """Along the longest axis."""
     radius: float
     """That of the region when the step was taken."""
+    origin: int
+    """The row of the best point then; with several workers, a better one may be known since."""
+    out: int
+    """The number of points that were pending then."""
 
 
 class Newton(Climb):
@@ -185,18 +191,33 @@ class Newton(Climb):
         region = TrustRegion(self._constants, domain.dim, book.noisy)
         fences, _ = self._fences(model, place, failed[alike(failed)][:, axes], region)
         x, gain, gains = self._down(model, place, ascent.radius, fences)
-        z = x[axes] - here[axes]
-        length = float(np.abs(z).max(initial=0.0))
-        if len(out) and float(np.abs(out - z).max(1).min()) < self._constants.same * length:
+        length, same = self._length(x - here, axes, out)
+        if same:
             other = self._toward_vague(model, place, ascent, out)
-            return None if other is None else self._measuring(ascent, other)
+            if other is not None:
+                return self._measuring(ascent, other)
+            x, gain, gains = self._down(model, place, 0.5 * length, fences)  # if it is too long
+            length, same = self._length(x - here, axes, out)
+            if same:
+                return None
         if not gains or length < newton.shortest:
             ascent.over = not len(out)
             return None
-        return Proposal(x, top=False, note=Foreseen(ascent, gain, length, ascent.radius))
+        return self._proposed(ascent, x, gain, length)
+
+    def _length(self, step: Array, axes: list[int], out: Array) -> tuple[float, bool]:
+        """The length of a step, and whether it is the same as that to a pending point."""
+        length = float(np.abs(step[axes]).max(initial=0.0))
+        apart = np.abs(out - step[axes]).max(1, initial=0.0)
+        return length, bool((apart < self._constants.same * length).any())
+
+    def _proposed(self, ascent: Ascent, x: Array, gain: float, length: float) -> Proposal:
+        out = len(self._book.pending)
+        note = Foreseen(ascent, gain, length, ascent.radius, ascent.best, out)
+        return Proposal(x, top=False, note=note)
 
     def _measuring(self, ascent: Ascent, x: Array) -> Proposal:
-        return Proposal(x, top=False, note=Foreseen(ascent, 0.0, 0.0, ascent.radius))
+        return self._proposed(ascent, x, 0.0, 0.0)
 
     def _along(self, model: ResidualModel, place: Place, out: Array) -> Array | None:
         """A step along the axis whose slope is known least; None if all are well known."""
@@ -230,12 +251,13 @@ class Newton(Climb):
 
     def judge(self, step: Proposal, better: bool, row: int | None) -> None:
         """Adapt the trust region of the climb that took a step."""
-        (ascent, gain, length, radius), newton = step.note, self._newton
+        (ascent, gain, length, radius, origin, out), newton = step.note, self._newton
         known, f = self._book.known, self._book.beliefs.values()
         better, gained = False, 0.0
         if row is not None and seen(known.R[row]):
-            gained = float(f[row] - f[ascent.best])
-            better = bool(known.order(f, np.array([row, ascent.best]))[0] == row) and gained != 0.0
+            gained = float(f[row] - f[origin])
+            ahead = known.order(f, np.array([row, ascent.best]))[0] == row
+            better = bool(ahead) and f[row] != f[ascent.best]
         if gain > 0.0:
             share = gained / gain
             if self._regime.constrained:  # values alone say little if some points are not feasible
@@ -250,7 +272,7 @@ class Newton(Climb):
         if better and row is not None:
             ascent.best = row
         value = float(f[ascent.best])
-        ascent.since += 1
+        ascent.since += 1.0 / (1 + out)
         if not value <= (1.0 - newton.crawl[0]) * ascent.mark:
             ascent.mark, ascent.since = value, 0
 
