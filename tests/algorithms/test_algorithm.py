@@ -55,5 +55,5 @@ def test_what_an_algorithm_cannot_do_names_those_that_can():
             check_several(resolve(name))
     with pytest.raises(SettingsError, match=r"use auto, random, mosoo or sobol$"):
         check_several(SOO())
-    with pytest.raises(SettingsError, match="noise needs one of the algorithms auto, bamsoo and"):
+    with pytest.raises(SettingsError, match="noise needs one of the algorithms auto, bamsoo or"):
         resolve("soo", 0.1)

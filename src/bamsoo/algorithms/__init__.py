@@ -34,6 +34,12 @@ _KINDS = (Auto, BaMSOO, SOO, DOO, GPUCB, Shrinking, Random, StoSOO, SequOOL,
 BY_NAME: dict[str, type[Algorithm]] = dict(zip(get_args(Name), _KINDS, strict=True))
 
 
+def able(ability: str) -> str:
+    """The names of the algorithms with this ability, a class variable of theirs, in words."""
+    *some, last = (name for name, kind in BY_NAME.items() if getattr(kind, ability))
+    return f"{', '.join(some)} or {last}"
+
+
 def resolve(algorithm: str | Algorithm, noise: float | str | None = None) -> Algorithm:
     """The settings object for a name, or the object itself, with this noise if one is given."""
     if noise is not None:
@@ -55,10 +61,9 @@ def resolve(algorithm: str | Algorithm, noise: float | str | None = None) -> Alg
 def check_several(algorithm: Algorithm) -> None:
     """Raise an error unless the algorithm can search with several objectives."""
     if not algorithm.several:
-        *some, last = (name for name, kind in BY_NAME.items() if kind.several)
         raise SettingsError(
             f"{type(algorithm).__name__} searches for the best value of one objective; with "
-            f"several objectives, use {', '.join(some)} or {last}"
+            f"several objectives, use {able('several')}"
         )
     if algorithm.noise not in (0.0, "learn"):
         raise SettingsError(
@@ -76,9 +81,8 @@ def _with_noise(algorithm: Algorithm, noise: float | str) -> Algorithm:
             f"{type(algorithm).__name__} assumes that every value is noisy and takes no noise; "
             f"leave out noise={brief(noise)}"
         )
-    *some, last = (name for name, kind in BY_NAME.items() if kind.takes_noise)
     raise SettingsError(
-        f"noise needs one of the algorithms {', '.join(some)} and {last}, got {brief(algorithm)}"
+        f"noise needs one of the algorithms {able('takes_noise')}, got {brief(algorithm)}"
     )
 
 
@@ -102,6 +106,7 @@ __all__ = [
     "Sobol",
     "StoSOO",
     "StroquOOL",
+    "able",
     "check_several",
     "planned",
     "resolve",

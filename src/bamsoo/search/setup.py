@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..algorithms import BY_NAME, Algorithm, Name, check_several, resolve
+from ..algorithms import Algorithm, Name, able, check_several, resolve
 from ..base.checks import brief, is_finite
 from ..base.defaults import ALGORITHM, DIRECTION, SEED
 from ..errors import SettingsError
@@ -151,8 +151,7 @@ def check_fidelity(name: str, steps: Any, algorithm: Algorithm, objectives: Obje
             "a cheap evaluation would have to beat; give the parameter a fixed value"
         )
     if not algorithm.takes_fidelity:
-        *some, last = (kind for kind, each in BY_NAME.items() if each.takes_fidelity)
         raise SettingsError(
             f"{type(algorithm).__name__} cannot choose a Fidelity, which {name} is; use "
-            f"{', '.join(some)} or {last}, or give the parameter a fixed value"
+            f"{able('takes_fidelity')}, or give the parameter a fixed value"
         )
