@@ -282,7 +282,8 @@ def small_spaces(seconds: float, seed: int) -> Figures:
             yield from ((n - best) ** 2 + 1.0 / (i + 1) for i in range(steps))
 
         space = {"n": bamsoo.Int(0, size - 1) if size > 1 else bamsoo.Choice([0])}
-        r = bamsoo.minimize(curve, space, budget, steps=steps)
+        algorithm = rng.choice(["auto", "bamsoo", "soo", "logo", "random"])
+        r = bamsoo.minimize(curve, space, budget, steps=steps, algorithm=algorithm, seed=each)
         assert r.success, r.message
         number = next(e.number for e in r.evaluations if e.numbers and e.value == r.fun)
         assert number is not None and len(r.curves[number]) == steps
@@ -303,10 +304,15 @@ def equal_rows(seconds: float, seed: int) -> Figures:
             first = float(round(levels * x[0]) / levels)
             return [first, float(round(levels * (1 - first + x[1])) / levels)]
 
-        r = bamsoo.minimize(pair, [(0, 1)] * 2, 20, objectives=["a", "b"], noise=noise, seed=each)
+        given = [[rng.choice([0.0, 0.5, 1.0]), 0.0] for _ in range(4)]  # some of them twice
+        known = [(x, pair(x)) for x in given]
+        r = bamsoo.minimize(
+            pair, [(0, 1)] * 2, 20, objectives=["a", "b"], noise=noise, known=known, seed=each
+        )
         points = [e.x.tobytes() for e in r.front]
         assert len(set(points)) == len(points)
         table = r.to_dataframe()
+        assert table["front"].sum() == len(points)
         marked = {tuple(row) for row in table.loc[table["front"], ["x0", "x1"]].to_numpy()}
         assert marked == {tuple(e.x) for e in r.front}
         figures.update({"runs": 1, "points on fronts": len(points)})
@@ -343,7 +349,8 @@ def failing_levels(seconds: float, seed: int) -> Figures:
         def value(x: float, rows: float, broken: set[float] = broken) -> float:
             return float("nan") if rows in broken else (x - 0.3) ** 2 + 1.0 / rows
 
-        r = bamsoo.minimize(value, {"x": (0, 1), "rows": fidelity}, 8, seed=each)
+        space, algorithm = {"x": (0, 1), "rows": fidelity}, rng.choice(["auto", "mfdoo"])
+        r = bamsoo.minimize(value, space, 8, algorithm=algorithm, on_error="fail", seed=each)
         assert r.success, r.message
         assert r.nfailed <= r.nfev / 2 + 3, (broken, r)
         figures.update({"runs": 1, "failures": int(r.nfailed), "evaluations": int(r.nfev)})
