@@ -282,7 +282,7 @@ def small_spaces(seconds: float, seed: int) -> Figures:
             yield from ((n - best) ** 2 + 1.0 / (i + 1) for i in range(steps))
 
         space = {"n": bamsoo.Int(0, size - 1) if size > 1 else bamsoo.Choice([0])}
-        algorithm = rng.choice(["auto", "bamsoo", "soo", "logo", "random"])
+        algorithm: Any = rng.choice(["auto", "bamsoo", "soo", "logo", "random"])
         r = bamsoo.minimize(curve, space, budget, steps=steps, algorithm=algorithm, seed=each)
         assert r.success, r.message
         number = next(e.number for e in r.evaluations if e.numbers and e.value == r.fun)
@@ -349,7 +349,8 @@ def failing_levels(seconds: float, seed: int) -> Figures:
         def value(x: float, rows: float, broken: set[float] = broken) -> float:
             return float("nan") if rows in broken else (x - 0.3) ** 2 + 1.0 / rows
 
-        space, algorithm = {"x": (0, 1), "rows": fidelity}, rng.choice(["auto", "mfdoo"])
+        algorithm: Any = rng.choice(["auto", "mfdoo"])
+        space = {"x": (0, 1), "rows": fidelity}
         r = bamsoo.minimize(value, space, 8, algorithm=algorithm, on_error="fail", seed=each)
         assert r.success, r.message
         assert r.nfailed <= r.nfev / 2 + 3, (broken, r)
