@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 
 import bamsoo
-from bamsoo import Study
+from bamsoo import Choice, Int, Real, Study
 from bamsoo.errors import StudyError
 from bamsoo.record.residuals import SumOfSquares, Vector
+from bamsoo.space import Fixed
 
 from command_line import bamsoo_, refused, shell, trials
 
@@ -67,6 +68,96 @@ def test_parameters_are_changed_added_and_dropped():
     with Study.open("small.db", readonly=True) as small:
         assert not small.constraints
         assert [t.extras["T"] for t in small.trials] == [t.value for t in small.trials]
+
+
+def test_what_is_not_mentioned_stays_inside_a_branch_too(here):
+    def fun(a, m, C=0.0, depth=0):
+        return a + C + depth
+
+    space = {"a": (0, 1), "m": Choice({"p": {"C": (0, 1)}, "q": {"depth": Int(1, 4)}})}
+    old = bamsoo.minimize(fun, space, 8, study="run.db")
+    depth = Int(1, 4)
+
+    def forked(*options):
+        Path("new.db").unlink(missing_ok=True)
+        bamsoo_("fork", "run.db", "new.db", *options)
+        with Study.open("new.db", readonly=True) as new:
+            return new.space.given, [t.params for t in new.trials]
+
+    given, points = forked("--param", "C:0:2")
+    assert given["m"] == Choice({"p": {"C": Real(0, 2)}, "q": {"depth": depth}})
+    assert points == old.X
+    given, points = forked("--fix", "C=0.5")
+    assert given["m"].opens[0] == {"C": Fixed(0.5, Real(0, 1))}
+    assert points == old.X
+    given, points = forked("--param", "m=q,r")
+    assert given["m"] == Choice({"q": {"depth": depth}, "r": None})
+    given, points = forked("--fix", "m=q")
+    assert list(given) == ["a", "m", "depth"]
+    assert points == [p for p in old.X if p["m"] == "q"]
+    given, points = forked("--ignore", "C")
+    assert given["m"] == Choice({"p": None, "q": {"depth": depth}})
+    assert "no parameter and no measured constraint of this name, only C, a, depth, m" in refused(
+        "fork", "run.db", "other.db", "--ignore", "c"
+    )
+
+
+def test_parameters_of_arrays_keep_their_places(here):
+    bamsoo.minimize(lambda x: x.sum(), [(0, 1), (0, 2), (0, 3)], 4, study="run.db")
+    for options in (["--fix", "x1=1"], ["--ignore", "x1"], ["--param", "y:0:1", "--fill", "y=1"]):
+        said = refused("fork", "run.db", "new.db", *options)
+        assert "whose parameters x0, x1, x2 have no other names" in said
+    bamsoo_("fork", "run.db", "a.db", "--param", "x1:0:4", "--param", "x3:0:1", "--fill", "x3=1")
+    bamsoo_("fork", "run.db", "b.db", "--ignore", "x2")
+    assert [t.params["x3"] for t in trials("a.db")] == [1.0] * 4
+    assert list(trials("b.db")[0].params) == ["x0", "x1"]
+
+
+def test_one_side_of_a_limit_moves_and_the_other_stays(here):
+    bamsoo.minimize(
+        lambda x: (x, {"T": x, "U": -x}), {"x": (0, 9)}, 4, study="run.db",
+        constraints=["2 <= T <= 5", "U"],
+    )  # fmt: skip
+    for number, (options, limits) in enumerate([
+        (["--measured", "T<=6"], ["T >= 2", "U", "T <= 6"]),
+        (["--measured", "T<=6", "--ignore", "T"], ["U", "T <= 6"]),
+        (["--measured", "1 <= T <= 7"], ["U", "T >= 1", "T <= 7"]),
+    ]):  # fmt: skip
+        bamsoo_("fork", "run.db", f"{number}.db", *options)
+        with Study.open(f"{number}.db", readonly=True) as new:
+            assert [each.text for each in new.constraints.limits] == limits
+    assert "the limits U and U >= 1 cannot both be met" in refused(
+        "fork", "run.db", "new.db", "--measured", "U >= 1"
+    )
+    with pytest.raises(StudyError) as caught:
+        bamsoo.minimize(lambda x: x, {"x": (0, 9)}, 4, study="run.db", constraints=["T <= 5", "U"])
+    assert "--measured 'T <= 5' --measured U --ignore T, or in Python" in str(caught.value)
+
+
+def test_a_number_that_is_no_longer_needed_is_recorded(here):
+    program = "echo T: $0; echo cost: $0"
+    shell(program, "--measured", "T <= 6", "--objective", "cost", budget=3)
+    bamsoo_("fork", "run.db", "new.db", "--ignore", "T", "--objective", "T:max", "--budget", "2")
+    bamsoo_("resume", "new.db")
+    assert [t.extras["cost"] for t in trials("new.db")] == [t.value for t in trials("new.db")]
+    bamsoo_("fork", "new.db", "free.db", "--objective", "cost", "--budget", "2")
+    bamsoo_("resume", "free.db")
+    assert [t.extras["T"] for t in trials("free.db")] == [t.value for t in trials("free.db")]
+
+
+def test_the_error_names_files_as_they_are_called_here(here, monkeypatch):
+    (here / "runs").mkdir()
+    bamsoo.minimize(lambda x: x, {"x": (0, 1)}, 2, study="runs/run.db")
+    for there in ("runs/run-2.db", "runs/run-3.db"):
+        with pytest.raises(StudyError) as caught:
+            bamsoo.minimize(lambda x: x, {"x": (0, 2)}, 2, study="runs/run.db")
+        assert f"bamsoo fork runs/run.db {there} --param x:0:2, or" in str(caught.value)
+        assert f"study={there!r}, known='runs/run.db'" in str(caught.value)
+        bamsoo_("fork", "runs/run.db", there)
+    monkeypatch.chdir(here / "runs")
+    with pytest.raises(StudyError, match=r"bamsoo fork run-3\.db run-4.db --param y:0:1") as caught:
+        bamsoo.minimize(lambda y: y, {"y": (0, 1)}, 2, study="run-3.db")
+    assert "fill={'y': value}, ignore=['x'] if the values do not depend on x" in str(caught.value)
 
 
 def test_a_study_of_somebody_else_stays_one(here, monkeypatch):

@@ -1,6 +1,6 @@
 """The command `bamsoo fork`: a new study that begins with what an old one knows."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
@@ -18,7 +18,7 @@ from ..run.earlier import Earlier, Terms
 from ..run.history import with_history
 from ..run.known import as_known
 from ..run.loop import whole_budget
-from ..space import Constraints, Space
+from ..space import Choice, Constraints, Parameter, Space
 from ..space.limit import limits_of
 from ..study import Study
 from ..study.address import FileAddress, parse
@@ -63,6 +63,8 @@ def fork(ctx: click.Context, /, study: str, new: str, **options: Any) -> None:
         aims = _objectives(old, plan, direction)
         ways = dict(aims.ways) if aims.named else aims.squares
         note = _noted(old, study, plan)
+        if not command:  # what the same program has printed so far is kept, though no longer needed
+            _record_still(note, old, {*constraints.measured, *aims.names})
         terms = Terms(
             constraints.space,
             parameters.parse_fill(plan.fill, constraints.space),
@@ -95,6 +97,14 @@ def fork(ctx: click.Context, /, study: str, new: str, **options: Any) -> None:
         if isinstance(place, FileAddress):  # so that there is never half a study under this name
             made.backup(place.path)
     click.echo(_said(study, new, earlier, "target" in note))
+
+
+def _record_still(note: dict[str, Any], old: Study, wanted: Collection[str]) -> None:
+    """Note that a program's numbers are recorded which were needed before, and are not wanted."""
+    before = [*old.constraints.measured, *(old.objectives.names if old.objectives.named else ())]
+    more = [name for name in dict.fromkeys(before) if name not in wanted]
+    if "command" in note.get("target", {}) and more:
+        note["record"] = list(dict.fromkeys([*(note.get("record") or ()), *more]))
 
 
 def _kept(old: Study, plan: Plan) -> dict[str, Any]:
@@ -135,29 +145,78 @@ def _said(study: str, new: str, earlier: Earlier, can_resume: bool) -> str:
 
 def _space(old: Study, plan: Plan, given: dict[str, Any]) -> Any:
     """The old parameters, without those that are ignored, and with those that are given."""
-    space = {name: each for name, each in old.space.given.items() if name not in plan.ignore}
-    space |= given
+    names = {*old.space.own_names, *old.constraints.measured}
+    for name in plan.ignore:
+        if name not in names:
+            raise SettingsError(
+                f"--ignore {name}: {old.path} has no parameter and no measured constraint of this "
+                f"name, only {', '.join(sorted(names))}"
+            )
     if not old.space.named:
-        return list(space.values())
-    return with_history(parameters.with_fixed(space, plan.fix or ()), [old])
+        return _array(old, plan, given)
+    changes = given | parameters.with_fixed({}, plan.fix or ())
+    space = _changed(old.space.given, changes, plan.ignore)
+    space |= {name: each for name, each in changes.items() if name not in old.space.own_names}
+    return with_history(space, [old])
+
+
+def _changed(
+    given: Mapping[str, Parameter], changes: Mapping[str, Any], dropped: Collection[str]
+) -> dict[str, Any]:
+    """Parameters with others in their places, also among those that their options open."""
+    space: dict[str, Any] = {}
+    for name, before in given.items():
+        opens = [_changed(each, changes, dropped) for each in before.opens]
+        if name not in changes:
+            if name not in dropped:
+                space[name] = before.opening(opens) if opens else before
+            continue
+        now = changes[name]
+        if not isinstance(now, Parameter) and before.options is not None:  # which were no texts
+            now = next((each for each in before.options if str(each) == str(now)), now)
+        space[name] = now
+        if not opens:
+            continue
+        if isinstance(now, Choice):  # options that stay open what they did
+            there = [before.index(option) for option in now.options]
+            space[name] = now.opening([{} if i is None else opens[i] for i in there])
+        elif (i := before.index(now)) is not None:
+            space |= opens[i]
+    return space
+
+
+def _array(old: Study, plan: Plan, given: dict[str, Any]) -> list[Any]:
+    """The parameters of a study whose points are arrays, so that each has to keep its place."""
+    names = list(old.space.given)
+    kept = [name for name in names if name not in plan.ignore]
+    more = [f"x{len(kept) + i}" for i in range(len(given))]
+    if plan.fix or names[: len(kept)] != kept or not {*given} <= {*kept, *more}:
+        raise SettingsError(
+            f"{old.path}: its points are arrays, whose parameters {', '.join(names)} have no other "
+            "names: the last ones may be dropped and others follow them, but none can be fixed; in "
+            "Python, call minimize with a space with these names and known= of this study"
+        )
+    return [*({name: old.space.given[name] for name in kept} | given).values()]
 
 
 def _constraints(old: Study, plan: Plan) -> list[Any]:
-    """The old constraints, with given ones in the place of those on the same number."""
+    """The old constraints, with given limits in the place of those on the same side of a number."""
     kept, missing = constraints_from_json(old.settings.get("constraints", []), None)
     if missing is not None:
         raise SettingsError(
             f"{old.path}: its constraint {missing} is a Python function, which the command does "
             f"not have; in Python, call minimize with study= and known={str(old.path)!r}"
         )
-    names = {limit.name for each in plan.measured for limit in limits_of(each, ())}
-    names |= set(plan.ignore)
-    kept = [
-        each
-        for each in kept
-        if (isinstance(each, str) and next(limits_of(each, ())).name not in names)
-        or (not isinstance(each, str) and not plan.constraints)
-    ]
+    given = {limit[:2] for each in plan.measured for limit in limits_of(each, ())}
+
+    def stays(constraint: Any) -> bool:
+        """Whether a constraint is neither dropped nor replaced by one on the same side."""
+        if not isinstance(constraint, str):
+            return not plan.constraints
+        (limit,) = limits_of(constraint, ())
+        return limit.name not in plan.ignore and limit[:2] not in given
+
+    kept = [each for each in kept if stays(each)]
     return [*kept, *(plan.limits or [])]
 
 

@@ -29,9 +29,14 @@ def retry(study: str, matching: str | None) -> None:
             if matching is None or matching in (each.error or "")
         ]
         opened.retry(chosen)
+        earlier = sum(t.state == "failed" and t.number is None for t in opened.trials)
     name = visible(parse(study).shown)
     if chosen:
         click.echo(f"{name}: {count(len(chosen), 'trial')} pending again: bamsoo resume {name}")
     else:
         matched = "" if matching is None else f" with an error that contains {visible(matching)!r}"
-        click.echo(f"{name}: no trial has failed{matched}")
+        elsewhere = ""
+        if earlier:
+            came = f"; {count(earlier, 'failure')} came from earlier work"
+            elsewhere = f"{came}: take them back there, and begin a new study with that"
+        click.echo(f"{name}: no trial of this study has failed{matched}{elsewhere}")

@@ -107,6 +107,14 @@ class Constraints:
                 "each measured constraint needs a unique, non-empty name, or one upper and one "
                 f"lower limit, got {brief(list(self.given))}"
             )
+        lower = {limit.name: limit for limit in self.limits if limit.side < 0.0}
+        for limit in self.limits:
+            other = lower.get(limit.name, limit)
+            if limit.bound < other.bound:
+                raise SettingsError(
+                    f"the limits {limit.text} and {other.text} cannot both be met; leave one out, "
+                    "or change it"
+                )
         self._columns = [(limit, self.measured.index(limit.name)) for limit in self.limits]
         self._rows = [_rows(space, each) for each in self.given if not isinstance(each, str)]
 

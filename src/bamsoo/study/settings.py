@@ -267,17 +267,15 @@ def _constraint_options(before: list[Any], after: list[Any]) -> list[str] | None
         if old != new:
             words += [f"{flag} {shlex.quote(text)}" for text in new]
             if kind == "measured":
-                kept = _measured_names(new)
-                gone = [name for name in _measured_names(old) if name not in kept]
-                words += [f"--ignore {shlex.quote(name)}" for name in gone]
+                sides = {limit[:2] for text in new for limit in limits_of(text, ())}
+                gone = [
+                    each for text in old for each in limits_of(text, ()) if each[:2] not in sides
+                ]
+                names = dict.fromkeys(limit.name for limit in gone)
+                words += [f"--ignore {shlex.quote(name)}" for name in names]
             elif old and not new:
                 return None
     return words
-
-
-def _measured_names(texts: Sequence[str]) -> list[str]:
-    """What is measured for these constraints; several may be about one number."""
-    return list(dict.fromkeys(limit.name for text in texts for limit in limits_of(text, ())))
 
 
 def _alike(stored: Any, given: Any) -> bool:

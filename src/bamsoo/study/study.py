@@ -4,6 +4,9 @@ A study is resumed by replay. A search depends only on its settings and its even
 both, and opening it applies the events to a fresh search.
 """
 
+import itertools
+import os
+import re
 import shlex
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -44,7 +47,7 @@ from ..search.optimizer import Optimizer, Prepared
 from ..search.setup import Setup, given_seed, setup_of
 from ..search.unfinished import believed_ends
 from ..space import Space, SpaceLike
-from .address import SafeAddress, StudyPlace, parse
+from .address import StudyPlace, parse
 from .backends import is_written, open_journal
 from .journal import FORMAT, Journal, damaged
 from .kept import StudyJournal, versions
@@ -528,6 +531,20 @@ def setup_of_study(
         raise damaged(path, f"its settings are invalid: {why}") from error
 
 
+def _next_name(path: Path) -> Path:
+    """The name of a file next to another one that does not exist: run-2.db after run.db."""
+    stem = re.sub(r"-\d+$", "", path.stem)
+    names = (path.with_name(f"{stem}-{i}{path.suffix}") for i in itertools.count(2))
+    return next(each for each in names if not os.path.lexists(each))
+
+
+def _nearby(path: Path) -> str:
+    """A path as it is written in this directory."""
+    with suppress(OSError, ValueError):  # it is elsewhere, or this directory is gone
+        return str(path.relative_to(Path.cwd()))
+    return str(path)
+
+
 def _refuse_others(path: StudyPlace, stored: dict[str, Any], given: dict[str, Any]) -> None:
     if given.get("algorithm", {}).get("budget", 0) is None:  # then the stored budget is meant
         planned_for = stored["algorithm"].get("budget")
@@ -535,13 +552,25 @@ def _refuse_others(path: StudyPlace, stored: dict[str, Any], given: dict[str, An
     differs = difference(stored, given)
     if differs is None:
         return
-    new = f"{path}-2" if isinstance(path, SafeAddress) else f"{path.stem}-2{path.suffix}"
+    old, new = str(path), f"{path}-2"
+    if isinstance(path, Path):
+        old, new = _nearby(path), _nearby(_next_name(path))
     words = options(stored, given)
     command = ""
     if words is not None:
-        old = path if isinstance(path, SafeAddress) else path.name
         command = " ".join(["bamsoo fork", shlex.quote(old), shlex.quote(new), *words])
-    python = f"study={new!r}, known={str(path)!r}"
+    python = f"study={new!r}, known={old!r}"
+    before, after = (
+        [each["name"] for each in settings.get("space", stored["space"])["parameters"]]
+        for settings in (stored, given)
+    )
+    if added := [name for name in after if name not in before]:
+        python += f", fill={{{', '.join(f'{name!r}: value' for name in added)}}}"
+    if gone := [name for name in before if name not in after]:
+        python += (
+            f", ignore={gone!r} if the values do not depend on {' and '.join(gone)}; if they do, "
+            f"fix what is gone, as with --fix {gone[0]}=VALUE"
+        )
     raise OtherSettingsError(f"{path}: the study's {differs}", command, python)
 
 
