@@ -145,10 +145,10 @@ def _corners(space: Space, low: Array, high: Array) -> tuple[Array, Array]:
     """
     inside = 1e-9  # so that an edge between two numbers is decoded as the one in the cell
     ends = []
-    for corner, sign in ((low, 1.0), (high, -1.0)):
-        values = np.array([space.decode_all(u) for u in np.clip(corner + sign * inside, 0, 1)])
+    for corner, side in ((low, 1.0), (high, -1.0)):
+        values = np.array([space.decode_all(u) for u in np.clip(corner + side * inside, 0, 1)])
         for i in range(2):
-            values[:, i] -= sign * _half(space, i)
+            values[:, i] -= side * _half(space, i)
         ends.append(values)
     return ends[0], ends[1]
 

@@ -15,6 +15,7 @@ from ..base.checks import count
 from ..errors import SettingsError
 from ..plotting import spans_decades
 from ..record.objectives import Objectives
+from ..record.trials import Record
 from ..study.address import file_name
 from .model import settings_of
 from .page import render_static, replace_report
@@ -259,8 +260,7 @@ _COUNTS = [("count", name) for name in ("evaluations", "given", "failed", "infea
 
 def _about(study: Shown, aims: Sequence[str]) -> dict[tuple[str, str], str]:
     """What the table says of a study, by kind and name; its objectives are called `aims`."""
-    trials, best = study.trials, study.best
-    own = [t for t in trials if t.number is not None and t.state != "out"]
+    best = study.best
     found: dict[tuple[str, str], object] = {}
     if best is not None:
         names = study.objectives.names if study.objectives.named else aims
@@ -270,14 +270,18 @@ def _about(study: Shown, aims: Sequence[str]) -> dict[tuple[str, str], str]:
         found |= {("measured", f"{n} (measured)"): v for n, v in measured}
     if study.objectives.several:
         found["value", "points on the front"] = len({e.numbers for e in study.front})
-    counts = (
+    found |= dict(zip(_COUNTS, _counts(study.trials), strict=True))
+    return {k: f"{v:.8g}" if isinstance(v, float) else str(v) for k, v in found.items()}
+
+
+def _counts(trials: Sequence[Record]) -> tuple[int, ...]:
+    own = [t for t in trials if t.number is not None and t.state != "out"]
+    return (
         len(own),
         sum(t.number is None for t in trials),
         sum(t.state == "failed" for t in own),
         sum(t.feasible is False and bool(t.values) for t in own),
     )
-    found |= dict(zip(_COUNTS, counts, strict=True))
-    return {k: f"{v:.8g}" if isinstance(v, float) else str(v) for k, v in found.items()}
 
 
 def _differences(read: Sequence[Shown], names: Sequence[str]) -> str:

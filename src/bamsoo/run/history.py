@@ -49,17 +49,15 @@ def _measured(value: Any) -> float | None:
 
 def _among(value: Any, was: list[Parameter]) -> Fixed:
     """The fixed parameter, among the values of what it was."""
-    of_numbers = [each for each in was if each.options is None]
-    ends = [float(end) for each in of_numbers for end in each.ends]
+    ranges = [each for each in was if each.options is None]
+    ends = [float(end) for each in ranges for end in each.ends]
     options = [option for each in was for option in each.options or ()]
-    numbers = [_measured(each) for each in (value, *options)]
-    every = [*(each for each in numbers if each is not None), *ends]
-    if len(every) == len(numbers) + len(ends):
+    numbers = [*map(_measured, (value, *options)), *ends]
+    every = [each for each in numbers if each is not None]
+    if len(every) == len(numbers):
         low, high = min(every), max(every)
-        if low == high:
-            return Fixed(value)
-        logs = [each.log for each in of_numbers]
-        return Fixed(value, Real(low, high, log=bool(logs) and all(logs) and low > 0))
+        log = bool(ranges) and low > 0 and all(each.log for each in ranges)
+        return Fixed(value) if low == high else Fixed(value, Real(low, high, log=log))
     distinct = Choice([value])
     for option in (*options, *ends):
         if distinct.index(option) is None:

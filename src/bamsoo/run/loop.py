@@ -229,8 +229,12 @@ def drive(
         loop.abandon(*loop.out)
         display.close(search)
     assert loop.end is not None
+    return _ended(search, *loop.end)
+
+
+def _ended(search: Optimizer, ending: Ending, why: str) -> "Result":
+    """The result of a run that has ended, with what its values show about noise."""
     result = search.result
-    ending, why = loop.end
     result.end(int(ending), why, explained=ending is Ending.FAILING)
     if (unequal := search.unequal) is not None:
         name, *both = unequal

@@ -55,7 +55,7 @@ def as_row(number: int, event: Event) -> Row:
     """The row of an event, with its checksum."""
     body: dict[str, Any] = {}
     if (key := getattr(event, "key", None)) is not None:
-        body["point"] = [x if isfinite(x) else None for x in numbers_of(key).tolist()]
+        body["point"] = _nones(numbers_of(key).tolist())
     if isinstance(event, Asked) and event.origin is not None:
         body["origin"] = event.origin
     if isinstance(event, Told):
@@ -80,28 +80,29 @@ def as_row(number: int, event: Event) -> Row:
 
 def _said(event: Told) -> dict[str, Any]:
     """What was said about an evaluation; what was not said is left out."""
-    said: dict[str, Any] = {}
-    if event.values:
-        said["values"] = list(event.values)
-    if event.error is not None:
-        said["error"] = event.error
-    if event.measured:
-        said["measured"] = event.measured
-    if event.variance is not None:
-        said["variance"] = event.variance
-    if event.extras:
-        said["extras"] = dict(event.extras)
-    if event.stopped:
-        said["stopped"] = True
-    if event.residuals:
-        said["residuals"] = [r if isfinite(r) else None for r in event.residuals]
-    if event.took is not None:
-        said["took"] = event.took
-    if event.curve:
-        said["curve"] = [[v if isfinite(v) else None for v in step] for step in event.curve]
-    if event.barred:
-        said["barred"] = True
-    return said
+    said = {
+        "values": list(event.values),
+        "error": event.error,
+        "measured": event.measured,
+        "variance": event.variance,
+        "extras": dict(event.extras),
+        "stopped": event.stopped,
+        "residuals": _nones(event.residuals),
+        "took": event.took,
+        "curve": [_nones(step) for step in event.curve],
+        "barred": event.barred,
+    }
+    nothing: tuple[Any, ...] = ([], (), {})
+    return {
+        name: each
+        for name, each in said.items()
+        if each is not None and each is not False and each not in nothing
+    }
+
+
+def _nones(numbers: Iterable[float]) -> list[float | None]:
+    """Numbers as JSON has them, with None for nan and inf."""
+    return [x if isfinite(x) else None for x in numbers]
 
 
 def as_event(number: int, row: Row) -> Event:

@@ -202,26 +202,32 @@ def options(stored: dict[str, Any], given: dict[str, Any]) -> list[str] | None:
     for key, value in given.items():
         if _alike(stored.get(key), value) or (key == "direction" and "objectives" in given):
             continue
-        words = None
-        if key == "space" and value["named"] == stored[key]["named"]:
-            words = _space_options(stored[key]["parameters"], value["parameters"])
-        elif key in ("seed", "steps", "tol"):
-            words = [f"--{key} {value}"]
-        elif key == "algorithm":
-            words = _algorithm_options(stored[key], value)
-        elif key == "direction" and value == "maximize" and len(stored.get("objectives", [])) < 2:
-            words = ["--maximize"]
-        elif key == "objectives":
-            words = _objective_options(value)
-        elif key in stored and key == "residuals":
-            if stored[key].get("weights") == value.get("weights"):
-                words = [f"--loss {value['loss']} --f-scale {value['f_scale']}"]
-        elif key == "constraints":
-            words = _constraint_options(stored.get(key, []), value)
+        words = _options_of(key, stored, value)
         if words is None:
             return None
         found += words
     return found
+
+
+def _options_of(key: str, stored: dict[str, Any], value: Any) -> list[str] | None:
+    """The same for one setting."""
+    words: list[str] | None = None
+    if key == "space" and value["named"] == stored[key]["named"]:
+        words = _space_options(stored[key]["parameters"], value["parameters"])
+    elif key in ("seed", "steps", "tol"):
+        words = [f"--{key} {value}"]
+    elif key == "algorithm":
+        words = _algorithm_options(stored[key], value)
+    elif key == "direction" and value == "maximize" and len(stored.get("objectives", [])) < 2:
+        words = ["--maximize"]
+    elif key == "objectives":
+        words = _objective_options(value)
+    elif key == "residuals" and key in stored:
+        if stored[key].get("weights") == value.get("weights"):
+            words = [f"--loss {value['loss']} --f-scale {value['f_scale']}"]
+    elif key == "constraints":
+        words = _constraint_options(stored.get(key, []), value)
+    return words
 
 
 def _algorithm_options(before: dict[str, Any], after: dict[str, Any]) -> list[str] | None:
