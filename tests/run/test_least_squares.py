@@ -104,6 +104,10 @@ def test_a_study_of_a_fit_continues_with_its_residuals(tmp_path):
         bamsoo.least_squares(decay, SPACE, 14, study=path, **{**more, "weights": None})
     with pytest.raises(SettingsError, match="least_squares"):
         bamsoo.minimize(lambda **p: 1.0, SPACE, 14, study=path)
+    values = tmp_path / "values.db"
+    bamsoo.minimize(lambda **p: 1.0, SPACE, 2, study=values)
+    with pytest.raises(StudyError, match="objective is a value, got the sum of squares"):
+        bamsoo.least_squares(decay, SPACE, 2, study=values)
 
 
 def test_workers_and_pickles_keep_residuals():

@@ -183,7 +183,7 @@ def difference(stored: dict[str, Any], given: dict[str, Any]) -> str | None:
 def _other_losses(stored: dict[str, Any] | None, given: dict[str, Any]) -> str | None:
     """How another fit adds up its residuals, in words after "the study's"."""
     if stored is None:
-        return "evaluations have values, got a fit, whose evaluations have residuals"
+        return "objective is a value, got the sum of squares of a fit"
     for name in ("loss", "f_scale", "weights"):
         if stored.get(name) != given.get(name):
             before, after = (
