@@ -45,6 +45,10 @@ def test_a_search_continues_what_was_evaluated(here):
         ("x,n\n1\n", "row 1 does not have one cell per column"),
         ("x,n\n1,2\n1,3\n", "all rows have x=1; give its range, as --param x:LOW:HIGH"),
         ("x,n\n1,2\n,3\n", "a cell of x is empty"),
+        ("x,n\n1,2\n2,nan\n", "a cell of n is nan, which is no value"),
+        ("x,n,x\n1,2,3\n2,3,4\n", "two columns are called x"),
+        ("", "has no points"),
+        ("x,n\n1,2,3\n", "row 1 does not have one cell per column"),
     ],
 )
 def test_a_table_is_checked(here, table, message):
@@ -52,6 +56,29 @@ def test_a_table_is_checked(here, table, message):
     code, said = run("evaluate", "--points", "p.csv", "--", "sh", "-c", "echo {x} {n}")
     assert code == 2
     assert message in " ".join(said.split())
+
+
+@pytest.mark.parametrize("separator", [",", ", ", " , ", ";", "\t"])
+def test_a_table_is_read_as_people_write_it(here, separator):
+    text = "# of yesterday\n" + TABLE.replace(",", separator) + "\n# the end\n"
+    (here / "p.csv").write_text(text, encoding="utf-8-sig")
+    evaluated()
+    assert [t.params["mode"] for t in trials()] == ["fast", "exact", "fast"]
+    assert [t.params["x"] for t in trials()] == [0.5, 0.25, 1.5]
+
+
+@pytest.mark.parametrize(
+    "table", ["x,n,mode\n0.5,3,fast\n1,3,fast\n", "x,mode\n0.5,fast\n1,fast\n"]
+)
+def test_a_parameter_of_a_table_may_be_fixed(here, table):
+    (here / "p.csv").write_text(table)
+    evaluated("--fix", "n=3", "--fix", "mode=fast")
+    assert [t.params for t in trials()] == [
+        {"x": 0.5, "n": 3, "mode": "fast"},
+        {"x": 1.0, "n": 3, "mode": "fast"},
+    ]
+    evaluated("--fix", "n=3", "--fix", "mode=fast")
+    assert len(trials()) == 2
 
 
 def test_a_point_outside_the_range_is_named(here):

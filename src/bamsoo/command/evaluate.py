@@ -3,6 +3,8 @@
 import csv
 from collections.abc import Mapping, Sequence
 from functools import partial
+from itertools import zip_longest
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
@@ -50,13 +52,16 @@ def evaluate(
     bamsoo evaluate --points designs.csv --study run.db --workers 4 --objective cost \\
         -- ./simulate {x} {y}
     """  # noqa: D301 (click reads the \\b)
-    given: Any = parameters.parse_space(options["space"])
     settings = chosen(options, {})
+    given: Any = parameters.parse_space(options["space"])
+    fixed = parameters.with_fixed({}, settings["fix"] or ())
     rows = _read(points, settings.pop("ignore"))
     study, known = settings["study"], 0
     if study is not None and exists(study):
         with Study.open(study, readonly=True) as opened:
-            space = Space(given) if given else opened.space
+            if fixed and not given and opened.space.named:
+                given = dict(opened.space.given)
+            space = Space({**given, **fixed}) if given else opened.space
             way = (
                 "" if given else f"; bamsoo fork {study} NEW --param makes a study of other ranges"
             )
@@ -64,7 +69,7 @@ def evaluate(
             known = len(opened.ledger.trials)
             new = [p for p in table if opened.ledger.is_new(Point.given(space, p))]
     else:
-        given = _ranges(points, rows, given)
+        given = _ranges(points, rows, {**given, **fixed})
         new = _points(points, rows, Space(given))
     settings |= {
         "target": target.parse_target(target_, ctx.meta["command"]),
@@ -84,11 +89,18 @@ def evaluate(
 
 
 def _read(path: str, ignore: Sequence[str]) -> list[dict[str, str]]:
-    """The rows of a table, as texts, without some of the columns."""
+    """The rows of a table, as texts, without some of the columns and without comments."""
     try:
         with Path(path).open(encoding="utf-8-sig", newline="") as file:
-            reader = csv.DictReader(file)
-            rows = [dict(row) for row in reader if any(row.values())]
+            lines = [line for line in file if not line.startswith("#")]
+        separator = next((each for each in ",;\t" if each in "".join(lines[:1])), ",")
+        head, *cells = [*csv.reader(lines, delimiter=separator, skipinitialspace=True)] or [[]]
+        names = [name.strip() for name in head]
+        rows = [
+            dict(zip_longest(names, map(str.strip, row)))
+            for row in cells
+            if any(map(str.strip, row))
+        ]
     except (OSError, ValueError, csv.Error) as error:
         raise SettingsError(f"{path}: cannot be read as a table: {error}") from error
     if not rows:
@@ -96,6 +108,9 @@ def _read(path: str, ignore: Sequence[str]) -> list[dict[str, str]]:
     ragged = next((i for i, row in enumerate(rows, 1) if None in row or None in row.values()), None)
     if ragged is not None:
         raise SettingsError(f"{path}: row {ragged} does not have one cell per column")
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        raise SettingsError(f"{path}: two columns are called {twice}; rename one of them")
     for name in ignore:
         if name not in rows[0]:
             raise SettingsError(f"{path}: has no column {name!r} to ignore, only {list(rows[0])}")
@@ -107,12 +122,13 @@ def _points(
 ) -> list[dict[str, Any]]:
     """The points of a table, each once; `otherwise` is the way out for one that does not fit."""
     cells, found = Cells(space), dict[Point, dict[str, Any]]()
+    fixed = {space.names[i] for i in space.fixed}
     for i, row in enumerate(rows, 1):
         try:
             point, lacking = cells.point(row)
         except SpaceError as error:
             raise SettingsError(f"{path}: row {i}: {error}{otherwise}") from None
-        if lacking:
+        if lacking := [name for name in lacking if name not in fixed]:
             raise SettingsError(f"{path}: row {i} has no value of {lacking[0]}")
         found[Point.given(space, point)] = point
     return list(found.values())
@@ -140,10 +156,14 @@ def _range(path: str, name: str, cells: Sequence[str]) -> Real | Int | Choice:
             return Choice(options)
     else:
         numbers = [float(option) for option in options]
+    if not all(map(isfinite, numbers)):
+        cell = next(cell for cell in cells if not isfinite(float(cell)))
+        raise SettingsError(f"{path}: a cell of {name} is {cell}, which is no value")
     low, high = min(numbers), max(numbers)
     if low == high:
         raise SettingsError(
-            f"{path}: all rows have {name}={cells[0]}; give its range, as --param {name}:LOW:HIGH"
+            f"{path}: all rows have {name}={cells[0]}; give its range, as --param {name}:LOW:HIGH, "
+            f"or --fix {name}={cells[0]} if it stays like this"
         )
     if all(isinstance(option, int) for option in options):
         return Int(int(low), int(high))
