@@ -1,6 +1,7 @@
 """The evaluation loop: callbacks, targets, timeouts, and what it logs."""
 
 import logging
+import re
 from types import SimpleNamespace
 
 import pytest
@@ -8,6 +9,7 @@ from searches import same
 
 import bamsoo
 from bamsoo import problems
+from bamsoo.errors import StudyError
 from bamsoo.run.loop import Ending
 
 branin = problems.branin
@@ -105,3 +107,18 @@ def test_a_function_that_always_fails_ends_the_run_after_thirty_calls():
     rows = [([0.1], 1.0)]
     r = bamsoo.minimize(lambda x: float("nan"), [(0, 1)], 40, algorithm="random", known=rows)
     assert r.nfev == 40
+
+
+@pytest.mark.parametrize("workers", [None, 2])
+def test_a_value_that_could_not_be_stored_is_said(workers, tmp_path, monkeypatch, caplog):
+    tell = bamsoo.Study.tell_checked
+
+    def full(study, trial, event):
+        if trial.number == 2:
+            raise StudyError("the disk is full")
+        tell(study, trial, event)
+
+    monkeypatch.setattr(bamsoo.Study, "tell_checked", full)
+    with pytest.raises(StudyError, match="the disk is full"):
+        bamsoo.minimize(branin, BOX, 6, study=tmp_path / "run.db", workers=workers)
+    assert re.search(r"trial 2 at {'x0': .* gave \d+\.\d+, which could not be stored", caplog.text)

@@ -16,6 +16,7 @@ from ..errors import (
     ExhaustedError,
     LateError,
     SettingsError,
+    StudyError,
     TryAgain,
     ValueTypeError,
     WorkerError,
@@ -462,6 +463,12 @@ class Loop:
         except LateError as error:
             log.warning("%s", error)
             return
+        except StudyError:  # it may have taken hours, and nobody else knows it
+            if reply.value is not None:
+                what = "trial %d at %s gave %r, which could not be stored"
+                shown = logging.getLogger("bamsoo.study")  # its warnings are, in any program
+                shown.warning(what, trial.number, trial.params, reply.value)
+            raise
         self.say_told(trial, reply)
         if self.settle is not None:
             self.settle(self.search, trial.number, reply.value is None)
