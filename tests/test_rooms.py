@@ -37,6 +37,7 @@ def test_a_function_is_as_complex_as_its_branches(rooms):
     [
         ("modules in the root", 10),
         ("isinstance on kinds of parameters", 0),
+        ("isinstance on axes", 2),
         ("factorisations of a covariance", 1),
         ("lines that multiply by the sign", 1),
         ("points turned into bytes or back", 2),
