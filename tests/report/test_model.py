@@ -306,6 +306,18 @@ def test_a_formula_and_a_parameter_of_one_option_have_sliders(tmp_path):
     assert slider["steps"][-1]["bound"] > 1000  # beyond the space
 
 
+def test_a_noisy_best_point_that_met_a_limit_by_chance_is_doubted(tmp_path):
+    path, rng = tmp_path / "noise.db", np.random.default_rng(0)
+
+    def fun(x):  # below 0.5, the limit is met by chance only
+        return x + 0.01 * rng.normal(), {"g": x + 0.1 * rng.normal()}
+
+    bamsoo.minimize(fun, {"x": (0, 1)}, 40, study=path, noise="learn", constraints=["g >= 0.5"])
+    said = describe(path)["notes"]["best"]
+    assert "It met g >= 0.5 when it was measured, but the models" in said
+    assert said.endswith(" % that it does not.")
+
+
 def test_it_is_said_that_nothing_limits_the_best_point(tmp_path):
     bamsoo.minimize(lambda x: (x[0] - 0.3) ** 2, [(0, 1)], 15, study=tmp_path / "inside.db")
     assert describe(tmp_path / "inside.db")["active"] == []

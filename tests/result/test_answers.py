@@ -87,6 +87,34 @@ def test_only_real_parameters_have_prices():
     assert r.active == []
 
 
+@pytest.mark.parametrize(
+    ("other", "prices"),
+    [
+        ("t <= 200", {"s <= 100": 0.01, "t <= 200": 0.005}),  # neither has a price of its own
+        ("t <= 201", {"s <= 100": 0.01}),  # nothing reaches the second one
+    ],
+)
+def test_limits_in_the_same_direction(other, prices):
+    def fun(x, y):
+        value, measured = circle(x, y)
+        return value, {"s": measured["s"], "t": 2.0 * measured["s"]}
+
+    r = bamsoo.minimize(fun, BOX, 40, constraints=["s <= 100", other])
+    found = {each.limit: each.price for each in r.active}
+    assert found == {limit: pytest.approx(price, rel=0.05) for limit, price in prices.items()}
+    if len(prices) > 1:  # relaxing one of them alone brings nothing
+        assert all(each.uncertainty >= 0.99 * each.price for each in r.active)
+
+
+def test_the_limit_that_costs_most_comes_first_whatever_its_units():
+    r = bamsoo.minimize(
+        lambda rate, x: (np.log10(rate) + 4) ** 2 + 10 * (x - 2) ** 2,
+        {"rate": Real(1e-3, 1e3, log=True), "x": (-1.0, 0.5)}, 30,
+    )  # fmt: skip
+    assert [each.name for each in r.active] == ["x", "rate"]
+    assert r.active[0].price < r.active[1].price
+
+
 # --- predictions of everything measured
 
 
@@ -273,6 +301,17 @@ def test_limits_can_be_moved_while_nothing_is_feasible():
     assert r.what_if("s <= 100").fun == pytest.approx(0.5, abs=0.1)
     with pytest.raises(ModelError, match="no point that meets everything that has to be met"):
         r.what_if([])
+
+
+def test_answers_stay_away_from_where_evaluations_fail():
+    def fun(x, y):
+        return None if x < 0.3 else (x - 0.2) ** 2 + y**2
+
+    r = bamsoo.minimize(fun, {"x": (0, 1), "y": (-1, 1)}, 40, on_error="fail")
+    assert r.what_if([]).params["x"] > 0.28
+    said = r.robust({"x": 0.1})
+    assert said.params["x"] > 0.37
+    assert said.sure > 0.8
 
 
 def test_other_limits_that_cannot_be_met_are_said_to_be(limited):

@@ -248,7 +248,7 @@ def describe_search(study: Shown, growth: Growth | None) -> dict[str, Any]:
         **_held(study, numbers, None if several else predictor, best),
         "gap": None if several else _gap(search),
         "best": None if several else _estimated_best(study, records, rows, search),
-        "notes": _notes(model, study, search, tree),
+        "notes": _notes(model, study, search, tree, _doubts(study, numbers, best)),
         "seen": len(records),
     }
 
@@ -768,11 +768,29 @@ def _texts(value: Any, name: str = "note") -> Iterator[tuple[str, str]]:
         yield name, str(value)
 
 
+def _doubts(study: Shown, numbers: Numbers, best: Evaluation | None) -> str:
+    """What the models say of a noisy best point that met its limits, as measured, by chance."""
+    if not study.noise or best is None or study.constraints.forgotten is not None:
+        return ""
+    try:
+        chances = [float(each.chance([best.x])[0]) for each in numbers.demands]
+    except ModelError:  # too few measurements of a constraint
+        return ""
+    said = [
+        f" It met {limit.text or limit.name} when it was measured, but the models, which average "
+        f"the noise out, expect with {100.0 * (1.0 - chance):.0f} % that it does not."
+        for limit, chance in zip(study.constraints.limits, chances, strict=True)
+        if chance < 0.5
+    ]
+    return "".join(said)
+
+
 def _notes(
     model: dict[str, Any],
     study: Shown,
     search: Optimizer | None,
     tree: dict[str, Any],
+    doubts: str,
 ) -> dict[str, str]:
     """Notes about thinned data and special cases, by the part of the page that shows them."""
     notes = {}
@@ -782,7 +800,7 @@ def _notes(
             "best of the measured values."
             if search is None
             else "The values are noisy: the best is the evaluated point with the best posterior "
-            "mean, and its value is that mean."
+            f"mean, and its value is that mean.{doubts}"
         )
     if "points" in model and len(model["points"]) < model["values"]:
         notes["model"] = (

@@ -2,10 +2,11 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import product
+from itertools import compress, product
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.optimize import nnls
 
 from ..base.checks import brief, is_finite
@@ -17,6 +18,22 @@ from .measured import Numbers
 from .predictor import Predictor
 from .ranges import SURE
 from .scene import Scene
+
+SAME_WAY = 0.999
+"""Limits whose slopes have a larger cosine hold a point in the same direction: neither has a price
+of its own."""
+
+TOUCHES = 1e-3
+"""Of limits in one direction, those count whose distance is larger by at most this share of an
+axis. Searches usually end closer."""
+
+CLEAR = 3.0
+"""The slope of the value is clear if it is longer than this many of its deviations. Inside all
+limits, it is not."""
+
+UNEXPLAINED = 0.1
+"""The largest share of a clear slope that the limits named may leave unexplained if others explain
+it."""
 
 DRAWS = 200
 """Number of draws from the models behind an interval or a probability. With these, a probability of
@@ -115,10 +132,15 @@ class Hold(NamedTuple):
     unit: float
     """The length of a unit of the limit, in units of the slopes."""
 
+    @property
+    def size(self) -> float:
+        """The length of the mean slope."""
+        return max(float(np.linalg.norm(self.slopes[0])), 1e-300)
+
 
 @np.errstate(over="ignore", invalid="ignore")  # prices of numbers near the largest floats
 def active(scene: Scene, best: Array) -> list[Active]:
-    """What holds the best point, most expensive first.
+    """What holds the best point, most expensive first: by its share of the slope in the cube.
 
     At an optimum, the slope of the value is a sum of the slopes of what holds it, with factors that
     are not negative: the prices (Karush, Kuhn and Tucker). They are found by least squares, for the
@@ -134,25 +156,75 @@ def active(scene: Scene, best: Array) -> list[Active]:
         return []
     gain = gain / top
     holds = [each for each in _holds(scene, u, best, free) if _within_reach(each)]
+    holds = [each for each in holds if not any(_comes_before(other, each) for other in holds)]
     if not holds:
         return []
+    prices = _prices(gain, holds)
+    sure = (prices[0] > 0.0) & ((prices[1:] > 0.0).mean(axis=0) >= SURE)
+    chosen = _completed(gain, holds, prices, sure)
+    if not np.array_equal(chosen, sure):
+        prices[:] = 0.0
+        prices[:, chosen] = _prices(gain, list(compress(holds, chosen)))
+    found = []
+    for j in np.flatnonzero(chosen).tolist():
+        worth, doubt = prices[0, j] * holds[j].size, prices[1:, j].std() * holds[j].size
+        for each in holds:
+            if each is holds[j] or _parallel(each, holds[j]):
+                alone = not any(_parallel(each, other) for other in holds if other is not each)
+                unit = each.unit * top / each.size
+                found.append(
+                    (worth, Active(each.name, each.limit, each.slack, float(worth * unit),
+                                   float((doubt if alone else max(doubt, worth)) * unit)))
+                )  # fmt: skip
+    return [each for _, each in sorted(found, key=lambda pair: -pair[0])]
+
+
+def _prices(gain: Array, holds: Sequence[Hold]) -> Array:
+    """The price of each of some limits, in units of the slopes: one row per row of `gain`."""
     prices = np.empty((len(gain), len(holds)))
     for row, slope in enumerate(gain):
         A = np.array([each.slopes[row % len(each.slopes)] for each in holds]).T
         sizes = np.maximum(np.linalg.norm(A, axis=0), 1e-300)
         size = max(float(np.linalg.norm(slope)), 1e-300)
         prices[row] = nnls(A / sizes, slope / size)[0] * size / sizes
-    scale = (np.array([each.unit for each in holds]) * top).tolist()
-    sure = (prices[1:] > 0.0).mean(axis=0) >= SURE
-    means, deviations = prices[0].tolist(), prices[1:].std(axis=0).tolist()
-    found = [
-        Active(each.name, each.limit, each.slack, means[j] * scale[j], deviations[j] * scale[j])
-        for j, each in enumerate(holds)
-        if means[j] > 0.0 and sure[j]
-    ]
-    worth = {id(a): a.price * np.linalg.norm(h.slopes[0]) for a in found for h in holds
-             if h.limit == a.limit}  # fmt: skip
-    return sorted(found, key=lambda a: -worth[id(a)])
+    return prices
+
+
+def _completed(
+    gain: Array, holds: Sequence[Hold], prices: Array, sure: NDArray[np.bool_]
+) -> NDArray[np.bool_]:
+    """The limits that are sure to hold the point, and others if these do not explain the slope.
+
+    If more limits meet at a point than there are slopes, the draws differ in which of them hold it,
+    so that none may be sure.
+    """
+    doubt = np.sqrt(((gain[1:] - gain[0]) ** 2).sum(axis=1).mean())
+    if np.linalg.norm(gain[0]) <= CLEAR * doubt:  # perhaps nothing holds it
+        return sure
+    slopes = np.array([each.slopes[0] for each in holds]).T
+
+    def left(some: NDArray[np.bool_]) -> float:
+        """The share of the slope that some limits leave unexplained."""
+        kept = list(compress(holds, some))
+        total = slopes[:, some] @ _prices(gain[:1], kept)[0] if kept else np.zeros(len(slopes))
+        return float(np.linalg.norm(gain[0] - total) / np.linalg.norm(gain[0]))
+
+    chosen, share = sure.copy(), (prices[1:] > 0.0).mean(axis=0)
+    least = left(np.ones(len(holds), dtype=bool))
+    while not chosen.all() and left(chosen) > least + UNEXPLAINED:
+        chosen[np.argmax(np.where(chosen, -1.0, share))] = True
+    return chosen
+
+
+def _parallel(one: Hold, other: Hold) -> bool:
+    """Whether two limits hold a point in the same direction."""
+    return float(one.slopes[0] @ other.slopes[0]) >= SAME_WAY * one.size * other.size
+
+
+def _comes_before(one: Hold, other: Hold) -> bool:
+    """Whether a limit in the same direction is clearly nearer, so that the other is not reached."""
+    nearer = one.slack * one.unit / one.size < other.slack * other.unit / other.size - TOUCHES
+    return nearer and _parallel(one, other)
 
 
 def _within_reach(hold: Hold) -> bool:
@@ -226,7 +298,7 @@ def what_if(scene: Scene, changes: Any) -> Forecast:
 def _possible(scene: Scene, u: Array) -> bool:
     """Whether a point meets everything, up to the errors of a climb."""
     met = bool(scene.slacks(u[None]).min(initial=0.0) >= -MISSES)
-    return met and (not scene.constraints.yes_or_no or bool(scene.allowed(u[None])[0]))
+    return met and (not scene.forbids or bool(scene.allowed(u[None])[0]))
 
 
 def what_if_steps(scene: Scene, limits: Sequence[Side], u: Array) -> list[Forecast]:

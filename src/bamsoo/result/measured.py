@@ -5,6 +5,7 @@ search has models of its constraints too, but only of the points that matter to 
 """
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -87,19 +88,32 @@ class Numbers:
 
     def expected(self, points: Sequence[Array]) -> NDArray[np.bool_]:
         """Whether each point is allowed, and nearer to a success than to a failed evaluation."""
-        allowed, told = self.allows(points), [each for each in self.told if each.state != "out"]
+        U = np.array([self._space.encode(x) for x in points])
+        return np.asarray(self.allows(points) & ~self.near_failures(U))
+
+    @cached_property
+    def _ended(self) -> tuple[Array, NDArray[np.bool_]]:
+        """The features of all evaluations that have ended, and whether each failed."""
+        told = [each for each in self.told if each.state != "out"]
         failed = np.array([each.state == "failed" for each in told], dtype=bool)
+        if not failed.any():  # the features take long, and nobody needs them
+            return np.empty((0, 0)), failed
+        U = np.array([self._space.encode(self._space.point(each.params)) for each in told])
+        return self._space.domain.features(U), failed
+
+    @property
+    def any_failed(self) -> bool:
+        """Whether an evaluation has failed."""
+        return bool(self._ended[1].any())
+
+    def near_failures(self, U: Array) -> NDArray[np.bool_]:
+        """Whether each point of the cube is nearer to a failed evaluation than to a success."""
+        known, failed = self._ended
         if not failed.any():
-            return allowed
-
-        def places(X: Sequence[Array]) -> Array:
-            return self._space.domain.features(np.array([self._space.encode(x) for x in X]))
-
-        known = places([self._space.point(each.params) for each in told])
-        gaps = (((known - one) ** 2).sum(axis=1) for one in places(points))
+            return np.zeros(len(U), dtype=bool)
+        gaps = (((known - one) ** 2).sum(axis=1) for one in self._space.domain.features(U))
         near = [gap[failed].min() < gap[~failed].min(initial=np.inf) for gap in gaps]
-        kept: NDArray[np.bool_] = allowed & ~np.array(near, dtype=bool)
-        return kept
+        return np.array(near, dtype=bool)
 
     def near_best(self, value: Predictor, U: Array) -> Array:
         """The best of some points of the cube, the share `NEAR` of those that meet every limit.

@@ -141,8 +141,14 @@ class Scene:
         return np.asarray(np.clip(slack, -FORBIDDEN, FORBIDDEN))
 
     def allowed(self, U: Array) -> NDArray[np.bool_]:
-        """Whether each point meets every constraint known in advance."""
-        return np.array([self.constraints.violated(self.decode(u)) is None for u in U], dtype=bool)
+        """Whether each point meets what is known in advance, and is expected not to fail."""
+        met = np.array([self.constraints.violated(self.decode(u)) is None for u in U], dtype=bool)
+        return met & ~self.numbers.near_failures(np.clip(U, 0.0, 1.0))
+
+    @property
+    def forbids(self) -> bool:
+        """Whether there may be points that `allowed` excludes, while all slacks are positive."""
+        return self.constraints.yes_or_no or self.numbers.any_failed
 
     def merit(self, values: Array, slacks: Array) -> Array:
         """Values less a penalty for what is violated."""
@@ -242,7 +248,7 @@ class Scene:
         def fine(at: Array) -> bool:
             return bool(self.allowed(self.spread(at[None], scenarios)).all())
 
-        if not self.constraints.known or fine(end) or not fine(u):
+        if not (self.constraints.known or self.forbids) or fine(end) or not fine(u):
             return end
         low, high = 0.0, 1.0
         for _ in range(BISECTIONS):
@@ -267,7 +273,7 @@ class Scene:
         U = self.spread(u[None], scenarios)
         slacks = self.slacks(U)
         mark = float(self.merit(self.values(U), np.where(slacks > -1e-6, 0.0, slacks)).min())
-        forbidden = self.constraints.yes_or_no and not self.allowed(U).all()
+        forbidden = self.forbids and not self.allowed(U).all()
         return mark - FORBIDDEN if forbidden else mark
 
     def best(self, scenarios: Array | None = None) -> Array:

@@ -62,8 +62,10 @@ function buildImportance() {
   shown.addEventListener("change", draw);
   draw();
   host.append(tables);
-  const few = withValue.length < 10 * dim;
-  host.append(note(`Swing: the difference between the largest and the smallest value that the model predicts along the parameter through ${bestRow === null ? trialName(centreRow()) : "the best point"}. ${few ? `With ${withValue.length} values for ${dim} parameters, treat both as rough estimates.` : ""}`));
+  const { values } = report.model;
+  const believed = Object.keys(report.believed ?? {}).length;
+  const few = values < 10 * dim;
+  host.append(note(`Swing: the difference between the largest and the smallest value that the model predicts along the parameter through ${bestRow === null ? trialName(centreRow()) : "the best point"}. ${few ? `With ${values} values${believed ? `, of which ${believed} are only believed,` : ""} for ${dim} parameters, treat both as rough estimates.` : ""}`));
 }
 
 /** The shares of the parameters, of the value or of a measured number. */
