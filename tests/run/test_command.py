@@ -7,9 +7,10 @@ import pickle
 import platform
 import shutil
 import subprocess
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from pathlib import Path
 
+import cloudpickle
 import pytest
 
 import bamsoo
@@ -485,6 +486,57 @@ def test_an_error_of_the_system_that_may_pass_fails_no_evaluation(here, monkeypa
     monkeypatch.setattr(Path, "write_bytes", refuse(errno.ENOSPC, write))
     r = bamsoo.minimize(command(), SPACE, 2)
     assert (r.nfev, r.nfailed, len(refused)) == (2, 0, 4)
+
+
+class InOrder(Executor):
+    """Each call gets a copy of the function, as in a process, and ends before the next begins."""
+
+    _max_workers = 1
+
+    def submit(self, call):
+        future = Future()
+        future.set_result(pickle.loads(cloudpickle.dumps(call))())
+        return future
+
+
+def test_a_label_that_another_process_has_seen_may_be_missing_later(here):
+    """Each process calls the command for the first time, but only the first of all ends the run."""
+    script = "echo cost: {x}; case $BAMSOO_TRIAL in 0) echo T: 5; echo note: a;; 1) echo T: 3; esac"
+    given = {"objectives": ["cost"], "constraints": ["T <= 5"], "on_error": "fail"}
+    given |= {"algorithm": "soo", "workers": InOrder()}
+    fun = bamsoo.Command(["sh", "-c", script], objectives="cost", measured="T", record="note")
+    r = bamsoo.minimize(fun, {"x": (0, 1)}, 3, **given)
+    assert [each.failed for each in r.evaluations] == [False, False, True]
+    assert r.evaluations[1].extras == {}
+    assert "the constraint T was not printed" in r.evaluations[2].error
+    for wrong in ({"measured": "P"}, {"measured": "T", "record": "nite"}):
+        fun = bamsoo.Command(["sh", "-c", script], objectives="cost", **wrong)
+        given["constraints"] = [wrong["measured"]]
+        with pytest.raises(SettingsError, match=r"was not printed.*labels that were printed are"):
+            bamsoo.minimize(fun, {"x": (0, 1)}, 3, **given)
+
+
+def test_a_command_that_is_called_by_a_function_has_directories_of_its_own(here):
+    """Two runs at once must not replace each other's directories in this case, either."""
+    commands = [command(objectives=["cost"]), command(objectives=["cost"])]
+
+    def inner(x, n):
+        return commands[0](x=x, n=n)[0]["cost"]
+
+    def outer(x, n):
+        value = commands[1](x=x, n=n)[0]["cost"]
+        if not (here / "runs" / "0-2").exists():
+            bamsoo.minimize(inner, SPACE, 1)
+        return value
+
+    bamsoo.minimize(outer, SPACE, 2)
+    assert {place.name for place in here.glob("runs/*")} == {"0", "0-2", "1"}
+
+
+def test_what_was_read_is_in_the_log(here, caplog):
+    caplog.set_level("INFO", "bamsoo")
+    bamsoo.minimize(bamsoo.Command(["echo", "{x}"]), {"x": (0, 1)}, 1)
+    assert 'value 0.5 read from the last line "0.5"' in caplog.text
 
 
 def test_a_program_in_this_directory_is_named_with_its_path(here):

@@ -1,6 +1,7 @@
 """A program as a function: its arguments and input files are filled in, and its output is read."""
 
 import copy
+import logging
 import os
 import platform
 import re
@@ -19,7 +20,7 @@ from ..base.checks import brief, is_finite
 from ..errors import EvaluationError, SettingsError, TryAgain
 from ..record.residuals import Vector, as_vector
 from ..space.limit import limits_of
-from .evaluation import separated, trial_number
+from .evaluation import FirstError, Reply, as_reply, separated, trial_number
 from .program import (
     PASSING,
     MissingError,
@@ -62,6 +63,8 @@ ATTEMPTS = 100
 enough unless another run ends at that very moment; only a path that cannot be made needs all."""
 
 _calls = count()
+
+log = logging.getLogger("bamsoo")
 
 
 class UnusedError(SettingsError):
@@ -157,7 +160,8 @@ class Command:
         Other files and directories that the program needs there; they are linked.
     keep : str, default "failed,best"
         Which of these directories are kept: "all", "failed", "best" or "none", or two of these.
-        Their paths are recorded with the trials, as ``workdir``.
+        Their paths are recorded with the trials, as ``workdir``. If it is a function of yours that
+        calls the command, all of them are kept.
     output : str, optional
         The file that the program writes its results to, relative to where it runs; by default they
         are read from its standard output.
@@ -251,9 +255,9 @@ class Command:
             output=output,
             stepwise=steps,
         )
-        self.study, self.mark = "", _OVER
+        self.study, self.mark = "", _new_mark()
         self.say: Callable[[str], None] | None = None
-        """Told once what was read from the first evaluation, and where."""
+        """Told once what was read from the first evaluation, and where; by default, the log."""
         self.parameters: frozenset[str] = frozenset()
         """The names of the parameters of the space, of which some may not exist at a point."""
         self._known = False  # whether an evaluation has shown that its labels are right
@@ -365,50 +369,48 @@ class Command:
         return self._with_place(self._value(argv, how, place), place)
 
     def _value(self, argv: list[str], how: Program, place: Path | None) -> Any:
+        heard: list[Reading] = []
         try:
-            return value_of(argv, how, self._heard)
-        except MissingError as error:
-            raise self._missing(error, place) from None
+            returned = self._with_place(value_of(argv, how, heard.append), place)
+        except EvaluationError as error:
+            raise self._failed(error, place) from None
+        self._hear(heard[0], returned)
+        return returned
+
+    def _steps(self, argv: list[str], how: Program, place: Path | None) -> Iterator[Any]:
+        try:
+            for value in steps_of(argv, how, self._hear):
+                yield self._with_place(value, place)
         except EvaluationError as error:
             raise self._failed(error, place) from None
 
     def _failed(self, error: EvaluationError, place: Path | None) -> Exception:
-        """The error with the directory of the trial; of the settings, if nothing can be started."""
-        if isinstance(error, StartError) and not self._known and "{" not in self.argv[0]:
-            return SettingsError(str(error))
+        """The error with the directory of the trial; of the settings, if it is a first one.
+
+        That is so if a label is missing, or if the program cannot be started.
+        """
         error.beside = self._beside(place, failed=True)
-        return error
+        said = str(error)
+        if isinstance(error, MissingError):
+            said = f"{error.message if error.labels else said}{_with_labels(error.labels)}"
+        elif not isinstance(error, StartError) or "{" in self.argv[0]:
+            return error
+        otherwise = Reply(None, error=error, beside=error.beside)
+        return error if self._known else FirstError(said, otherwise)
 
-    def _missing(self, error: MissingError, place: Path | None) -> Exception:
-        """The error if a label is missing: of the settings, unless it has been there before."""
-        if not self._known:
-            shown = error.message if error.labels else str(error)
-            return SettingsError(f"{shown}{_with_labels(error.labels)}")
-        error.beside = self._beside(place, failed=True)
-        return error
-
-    def _steps(self, argv: list[str], how: Program, place: Path | None) -> Iterator[Any]:
-        try:
-            for value in steps_of(argv, how, self._heard):
-                yield self._with_place(value, place)
-        except MissingError as error:
-            raise self._missing(error, place) from None
-        except EvaluationError as error:
-            raise self._failed(error, place) from None
-
-    def _heard(self, reading: Reading) -> None:
+    def _hear(self, reading: Reading, returned: Any = None) -> None:
         """Say what was read from the first evaluation, unless a label was missing."""
         with self._lock:
             if self._known:
                 return
             if reading.missing:
-                raise SettingsError(
+                raise FirstError(
                     f"{reading.missing[0]}, which is to be recorded, was not printed"
-                    f"{_with_labels(reading.labels)}"
+                    f"{_with_labels(reading.labels)}",
+                    None if returned is None else as_reply(returned),
                 )
             self._known = True
-            if self.say is not None:
-                self.say(reading.said)
+            (self.say or log.info)(reading.said)
 
     def _with_place(self, returned: Any, place: Path | None) -> Any:
         beside = self._beside(place, failed=False)
@@ -506,9 +508,8 @@ class Command:
         own.check(search.space.own_names)
         path = getattr(search, "path", None)
         own.study = "" if path is None else str(path)
-        run, machine = uuid4().hex, platform.node()
-        own.mark = own.study or f"run {run} of process {os.getpid()} on {machine}"
-        own.how = own.how._replace(run=run)
+        own.mark = own.study or _new_mark()
+        own.how = own.how._replace(run=uuid4().hex)
         own._known = any(each.numbers for each in search.evaluations)
         own._kept = {each.number for each in search.front if each.number is not None}
         own.say = self.say
@@ -550,6 +551,10 @@ class Command:
                 (place / MARK).write_text(_OVER, encoding="utf-8")  # the next run may replace it
         with suppress(OSError):
             self.workdir.rmdir()  # if nothing is left in it
+
+
+def _new_mark() -> str:
+    return f"run {uuid4().hex} of process {os.getpid()} on {platform.node()}"
 
 
 def _mark(file: Path) -> str | None:

@@ -84,6 +84,18 @@ class Reply:
         return _reply, (self.value, self.why, packed, self.beside, self.curve, self.took)
 
 
+class FirstError(SettingsError):
+    """A first evaluation shows that a setting is wrong.
+
+    In a worker process, it is the first one of this process. If another one has had a value, it
+    counts as `otherwise`.
+    """
+
+    def __init__(self, message: str, otherwise: Reply | None = None) -> None:
+        super().__init__(message)
+        self.otherwise = otherwise
+
+
 @dataclass(frozen=True)
 class StepValue:
     """The value after a step of an evaluation, which goes on or is stopped: see `Pool.answer`."""

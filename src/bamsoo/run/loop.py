@@ -6,7 +6,7 @@ import re
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import IntEnum
 from math import inf, isnan
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -27,7 +27,7 @@ from ..record.trials import Trial
 from ..search.optimizer import Optimizer
 from ..stop import Rule
 from .calls import may_return_none
-from .evaluation import Companion, Reply, StepValue, in_words
+from .evaluation import Companion, FirstError, Reply, StepValue, in_words
 from .outage import PATIENCE, Outage
 from .pool import Pool, Workers, open_pool
 from .progress import Display
@@ -449,6 +449,9 @@ class Loop:
             self.put_off(trial, reply)
             return
         self.take_place()
+        otherwise = reply.error.otherwise if isinstance(reply.error, FirstError) else None
+        if otherwise is not None and any(each.numbers for each in self.search.evaluations):
+            reply = replace(otherwise, took=reply.took)
         reply, event = self.checked(reply)
         fatal = isinstance(reply.error, SettingsError)  # then every evaluation would end like this
         if reply.error is not None and (fatal or self.rules.on_error == "raise"):
