@@ -390,3 +390,12 @@ def test_an_interval_of_the_best_value_that_says_nothing_is_not_shown(tmp_path, 
     wide = SimpleNamespace(low=-9.0, high=9.0)  # the values lie between 0 and 0.49
     monkeypatch.setattr("bamsoo.report.model.what_if", lambda *_: wide)
     assert describe(path)["expected"] is None
+
+
+def test_limits_and_parameters_of_answers_have_the_digits_that_they_need(tmp_path):
+    space = {"price": (1_000_000, 1_234_567.5), "x": (0, 1)}
+    r = run(tmp_path / "a.db", lambda price, x: price * (1.0 + (x - 0.3) ** 2), space, 25)
+    assert [each.limit for each in r.active] == ["price >= 1000000"]
+    (slider,) = describe(tmp_path / "a.db")["what_if"]
+    now = slider["steps"][slider["now"]]
+    assert (now["bound"], now["params"][0]) == (1e6, "1000000")

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from .._version import __version__
-from ..base.checks import count, is_finite
+from ..base.checks import count, is_finite, readable
 from ..base.pareto import non_dominated
 from ..base.typing import Array, Simple
 from ..errors import ModelError
@@ -653,7 +653,7 @@ def _told(value: Any) -> str:
     """A parameter's value as text; empty if it does not exist."""
     if value is None:
         return ""
-    return f"{value:.4g}" if isinstance(value, float) else str(value)
+    return readable(value, 4).removesuffix(".0") if isinstance(value, float) else str(value)
 
 
 SPREAD = 512

@@ -278,7 +278,7 @@ def _holds(scene: Scene, u: Array, best: Array, free: Sequence[int]) -> Iterator
             unit = space.per_unit(i, end)
             sign = "<=" if side > 0.0 else ">="
             slack = side * (end - float(best[i]))
-            yield Hold(name, f"{name} {sign} {end:g}", max(0.0, slack), slopes, unit)
+            yield Hold(name, f"{name} {sign} {end:.15g}", max(0.0, slack), slopes, unit)
 
 
 # --- what other limits would bring

@@ -66,10 +66,10 @@ class Bounded(NamedTuple):
             return 2 * named
         several = len(self.low) > 1
         names = [f"{self.words}[{k}]" if several else self.words for k in range(len(self.low))]
-        lower = [(n, f"{n} >= {end:g}") for n, end in zip(names, self.low.tolist(), strict=True)]
+        lower = [(n, f"{n} >= {end:.15g}") for n, end in zip(names, self.low.tolist(), strict=True)]
         # a function is met if it is at most 0
         upper = [
-            (n, f"{n} <= {end:g}" if end else n)
+            (n, f"{n} <= {end:.15g}" if end else n)
             for n, end in zip(names, self.high.tolist(), strict=True)
         ]
         return lower + upper

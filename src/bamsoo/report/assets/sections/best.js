@@ -143,10 +143,10 @@ function sinceGain(least) {
 
 /** Which gains count; without `tol`, any gain does, and also what would count as one that matters. */
 function sinceOf() {
-  if (report.tol) return `; gains below ${text(report.tol)} do not count`;
+  if (report.tol) return `; gains below ${grouped(text(report.tol))} do not count`;
   const least = report.ranges?.levels?.[0].within;
   const since = least ? sinceGain(least) : null;
-  return since === null || since === sinceGain(0) ? "" : `; ${grouped(since)} since gains of ${text(least)} or more`;
+  return since === null || since === sinceGain(0) ? "" : `; ${grouped(since)} since gains of ${grouped(text(least))} or more`;
 }
 
 /** What holds the best point, with a slider for each limit that could be moved. */
@@ -164,7 +164,7 @@ function limitedBy() {
       const where = parameters.map((p, i) => [p.name, params[i]]).filter(([, value]) => value !== "").map(([name, value]) => `${name} = ${value}`).join(", ");
       const gain = report.sign * (Number(report.best.value) - fun);
       const change = Number(slider.value) === now ? "" : `, which is ${grouped(text(Math.abs(gain), 3))} ${gain > 0 ? "better" : "worse"} than the best so far,`;
-      shown.textContent = `With ${each.name} ${each.upper ? "≤" : "≥"} ${bound}${change ? "" : ", as now"}, the models expect ${report.tol ? valueText(fun, 8) : grouped(text(fun, 3 + commonDigits(low, high)))} (${valueRange(low, high)})${change} at ${where}.`;
+      shown.textContent = `With ${each.name} ${each.upper ? "≤" : "≥"} ${grouped(bound)}${change ? "" : ", as now"}, the models expect ${report.tol ? valueText(fun, 8) : grouped(text(fun, 3 + commonDigits(low, high)))} (${valueRange(low, high)})${change} at ${where}.`;
     };
     slider.addEventListener("input", show);
     show();
