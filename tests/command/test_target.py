@@ -5,7 +5,7 @@ import os
 
 import pytest
 
-from command_line import bamsoo_, run, trials
+from command_line import bamsoo_, refused, run, trials
 
 
 def test_a_function_of_a_module_here(here):
@@ -103,3 +103,15 @@ def test_an_unknown_placeholder_is_refused_before_the_first_evaluation(tmp_path)
     code, output = run(*line, f"{script}; echo {{x}}")
     assert code == 0
     assert (tmp_path / "ran").read_text() == "{q}\n"
+
+
+@pytest.mark.parametrize("more", [[], ["--study", "run.db"]])
+def test_a_function_that_does_not_take_the_parameters_is_refused_before_it_is_called(here, more):
+    (here / "mine_b.py").write_text("def loss(x, d):\n    raise SystemExit('called')\n")
+    for options, why in [
+        (["--param", "x:0:1"], "fun needs the argument 'd'"),
+        (["--param", "x:0:1", "--fix", "d=1", "--param", "site=U,V"], "takes no argument 'site'"),
+    ]:
+        said = refused("minimize", "mine_b:loss", *options, "--budget", 5, *more)
+        assert why in said
+        assert not (here / "run.db").exists()

@@ -295,7 +295,7 @@ def function_of(
             if name == "record":
                 way = "; a function returns (value, {name: ...}) instead"
             raise SettingsError(f"{option_of(name)} needs a command after --{way}")
-    fun = callable_of(plan.target, plan.directory)
+    fun = callable_of(plan.target, plan.directory, constraints.space)
     if objectives.squares is None:
         return fun
     return ResidualFunction(fun if plan.data is None else minus(fun, plan.data))

@@ -8,6 +8,8 @@ from typing import Any
 from .. import problems
 from ..base.checks import brief
 from ..errors import EvaluationError, SettingsError
+from ..run.calls import check_arguments
+from ..space import Space
 
 GivenTarget = dict[str, Any]
 """In the form that is stored: {"problem": name}, {"function": "module:name"} or
@@ -47,11 +49,13 @@ def default_space(target: GivenTarget, directory: str) -> Any:
     return None
 
 
-def callable_of(target: GivenTarget, directory: str) -> Callable[..., Any]:
-    """A problem or a function as what the workers call."""
+def callable_of(target: GivenTarget, directory: str, space: Space) -> Callable[..., Any]:
+    """A problem, or a function that takes the parameters of the space, as what the workers call."""
     if "problem" in target:
         return problems.ALL[target["problem"]]
-    return _no_exit(_function(target["function"], directory))
+    function = _function(target["function"], directory)
+    check_arguments(function, space)
+    return _no_exit(function)
 
 
 def _function(text: str, directory: str) -> Callable[..., Any]:
