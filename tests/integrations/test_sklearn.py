@@ -451,6 +451,7 @@ def test_with_few_candidates_the_best_one_has_all_its_steps(n_iter):
     taken = found.cv_results_["n_resources"]
     assert taken[found.best_index_] == 20 and taken.sum() <= n_iter * 20
     assert found.best_score_ == found.result_.fun
+    assert found.result_.message != "in progress"
 
 
 def test_a_parameter_grows_in_steps():

@@ -316,6 +316,8 @@ class BamsooSearchCV(BaseSearchCV):  # type: ignore[misc]
             with self._search() as search:
                 self._go_through(search, evaluate_candidates, verbose)
                 self.result_ = search.result
+                if self._left(search) <= 0:
+                    self.result_.end(0, f"the budget of n_iter={self.n_iter} is spent")
         finally:
             settings.verbose = verbose
 
