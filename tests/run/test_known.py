@@ -589,6 +589,14 @@ def test_what_is_assumed_of_a_fidelity_is_said(tmp_path):
         assert f"assumed to have had rows={rows}" in str(earlier.event)
 
 
+def test_a_result_s_data_frame_says_the_variances():
+    pytest.importorskip("pandas")
+    space = {"x": (0.0, 1.0)}
+    r = bamsoo.minimize(lambda x: (x, {"variance": 0.1}), space, 3, noise="learn")
+    again = bamsoo.minimize(lambda x: x, space, 1, noise="learn", known=r.to_dataframe())
+    assert [e.variance for e in again.evaluations] == [0.1, 0.1, 0.1, None]
+
+
 @pytest.mark.parametrize("form", ["study", "csv"])
 def test_the_variance_of_one_number_is_not_that_of_another(form, tmp_path):
     def fun(x):

@@ -12,11 +12,13 @@ from optuna.storages.journal import JournalFileBackend
 
 import bamsoo
 from bamsoo.command.main import main
-from bamsoo.errors import StudyError
+from bamsoo.errors import SettingsError, StudyError
 from bamsoo.report import describe, write
 from bamsoo.report.watch import Watch
 from bamsoo.space import Choice, Int, Real
 from bamsoo.study.optuna_study import OptunaSource, is_optuna
+
+from command_line import bamsoo_
 
 pytestmark = pytest.mark.filterwarnings("ignore::optuna.exceptions.ExperimentalWarning")
 
@@ -211,3 +213,31 @@ def test_the_report_of_a_script_takes_the_address_of_a_study(storage, monkeypatc
         page = write(given)
         assert page.name == "resnet.html"  # not a name beside somebody else's database
         assert "resnet" in page.read_text("utf-8")
+
+
+def test_one_of_several_studies_in_a_file_is_named(storage, tmp_path, monkeypatch):
+    study, address, _ = storage
+    optuna.create_study(storage=address, study_name="other")
+    space = {
+        "rate": Real(1e-5, 1e-1, log=True),
+        "units": Int(16, 256, step=16),
+        "model": Choice({"cnn": {"kernel": Int(1, 7)}, None: {}}),
+    }
+    given = [
+        bamsoo.minimize(lambda **_: 1.0, {**space, "units": units}, 1, known=known)
+        for known in (f"{address}#resnet", f"{address}?timeout=5#resnet", study)
+        for units in (space["units"], 32)
+    ]
+    values = [t.value for t in study.trials if t.state.name == "COMPLETE"]
+    for r in given[::2]:
+        assert sorted(v for v in r.F[:-1] if v == v) == sorted(values)
+    assert [r.space.pinned for r in given] == [False, True] * 3
+    assert "14 full evaluations in 14 trials" in bamsoo_("show", f"{address}#resnet")
+    with pytest.raises(StudyError, match=r"holds 2 studies, .*; name one, as in sqlite:////.*#"):
+        bamsoo.minimize(lambda **_: 1.0, space, 1, known=address)
+    monkeypatch.chdir(tmp_path)
+    bamsoo.minimize(lambda x: x, {"x": (0, 1)}, 1, study="run.db")
+    with pytest.raises(SettingsError, match="a file has one study of bamsoo, which has no name"):
+        bamsoo.minimize(lambda x: x, {"x": (0, 1)}, 1, study="sqlite:///run.db#x")
+    with bamsoo.Study.open("sqlite:///a#b.db", space={"x": (0, 1)}):
+        assert (tmp_path / "a#b.db").is_file()

@@ -29,6 +29,8 @@ def frame_of(result: Run) -> "pandas.DataFrame":
     }
     columns |= _parameter_columns(result)
     columns |= _value_columns(result, columns)
+    if any(e.variance is not None for e in told):
+        columns["variance"] = [nan if e.variance is None else e.variance for e in told]
     if result.steps is not None:
         columns["steps"] = pandas.array([e.steps for e in told], dtype="Int64")
         columns |= _last_columns(result)

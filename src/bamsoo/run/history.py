@@ -10,7 +10,7 @@ from typing import Any
 
 from ..errors import SettingsError, SpaceError
 from ..space import Choice, Fixed, Parameter, Real, Space, SpaceLike, single
-from .known import as_table, is_table, parameter_column
+from .known import as_table, is_optunas, is_table, parameter_column
 
 
 def with_history(space: SpaceLike, sources: Iterable[Any]) -> SpaceLike:
@@ -79,6 +79,11 @@ class _Source:
             self._rows = [row for _, row in table[1]]
         elif hasattr(source, "space"):
             self._of_study(source.space)
+        elif is_optunas(source):
+            from ..study.optuna_study import OptunaStudy
+
+            with suppress(Exception):
+                self._of_study(OptunaStudy(source, source.study_name).space)
         elif isinstance(source, (str, PathLike)):
             self._of_path(fspath(source))
         elif isinstance(source, (list, tuple)):

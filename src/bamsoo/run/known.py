@@ -72,6 +72,11 @@ def as_known(
         return from_study(constraints, known, objectives, terms, steps)
     if isinstance(known, (str, PathLike)):
         return _from_path(constraints, fspath(known), objectives, terms, value, steps)
+    if is_optunas(known):
+        from ..study.optuna_study import OptunaStudy
+
+        study = OptunaStudy(known, known.study_name)
+        return from_study(constraints, study, objectives, terms, steps)
     if (table := as_table(known)) is not None:
         return from_rows(constraints, "known", *table, "value", objectives, terms)
     if isinstance(known, Mapping) or not hasattr(known, "__iter__"):
@@ -120,6 +125,11 @@ def _from_path(
         return read_csv(Path(path), constraints, value, objectives, terms)
     with open_to_read(path) as study:
         return from_study(constraints, study, objectives, terms, steps)
+
+
+def is_optunas(known: Any) -> bool:
+    """Whether something is a study object of Optuna, which is not imported for that."""
+    return hasattr(known, "get_trials") and hasattr(known, "study_name")
 
 
 def is_table(path: str) -> bool:

@@ -73,6 +73,8 @@ class FileAddress:
     """A study in a file."""
 
     path: Path
+    name: str = ""
+    """The name of a study of Optuna, of which a file may have several."""
 
     @property
     def shown(self) -> str:
@@ -181,7 +183,11 @@ def parse(study: str | PathLike[str]) -> Address:
 
 def _file(scheme: str, rest: str) -> FileAddress:
     """The file of an address as Optuna and SQLAlchemy write it; its options are not needed."""
-    path, _, options = rest.removeprefix("/").partition("?")
+    whole, name = rest.removeprefix("/"), ""
+    before, _, after = whole.rpartition("#")
+    if after and not os.path.lexists(whole) and os.path.lexists(before.partition("?")[0]):
+        whole, name = before, after
+    path, _, options = whole.partition("?")
     if path.startswith("file:") and "uri=true" in options.lower():
         path = unquote(path.removeprefix("file:"))
     if not rest.startswith("/") or path in ("", ":memory:"):
@@ -189,7 +195,7 @@ def _file(scheme: str, rest: str) -> FileAddress:
             f"the address {scheme}://… names no file; write sqlite:/// and then the path, such as "
             "sqlite:///run.db"
         )
-    return FileAddress(Path(path))
+    return FileAddress(Path(path), name)
 
 
 def _server(scheme: str, rest: str) -> ServerAddress:

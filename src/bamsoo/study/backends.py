@@ -3,6 +3,7 @@
 from importlib import import_module
 from os import PathLike
 
+from ..errors import SettingsError
 from .address import Address, FileAddress, ServerAddress, parse
 from .journal import Backend, Journal, Metadata, Readable
 
@@ -13,6 +14,11 @@ needed, because some take long to load."""
 
 def _of(study: str | PathLike[str]) -> tuple[Backend, Address]:
     address = parse(study)
+    if isinstance(address, FileAddress) and address.name:
+        raise SettingsError(
+            f"{address.shown}: a file has one study of bamsoo, which has no name; leave out "
+            f"#{address.name}"
+        )
     backend: Backend = import_module(MODULES[type(address)], __package__).BACKEND
     return backend, address
 

@@ -27,7 +27,7 @@ from ..result.result import Result
 from ..search.optimizer import Optimizer
 from ..search.stopping import Stopping
 from ..space import Choice, Constraints, Int, Parameter, Real, Space
-from .address import Address, ServerAddress, parse
+from .address import Address, FileAddress, ServerAddress, parse
 from .study import Study
 
 STATES = {"COMPLETE": "done", "FAIL": "failed", "PRUNED": "stopped", "RUNNING": "out"}
@@ -72,7 +72,8 @@ class OptunaSource:
     ----------
     study : str
         The address of a database, such as ``sqlite:///optuna.db``, or the path of an SQLite
-        database or of a journal file.
+        database or of a journal file. The name of the study may follow, as in
+        ``sqlite:///optuna.db#resnet``.
     name : str, optional
         The name of the study; it may be left out if there is only one.
     """
@@ -80,6 +81,8 @@ class OptunaSource:
     def __init__(self, study: str, name: str | None = None) -> None:
         address = parse(study)
         self.address = address.shown
+        if isinstance(address, FileAddress):
+            name = name or address.name or None
         try:
             import optuna
         except ImportError:
@@ -95,7 +98,10 @@ class OptunaSource:
         except Exception as error:  # of SQLAlchemy, of a driver, or of Optuna
             raise StudyError(f"{self.address}: cannot be read: {short(str(error))}") from None
         if name is None and len(names) != 1:
-            several = f"holds {len(names)} studies; give --name, one of {', '.join(names[:10])}"
+            way = "give --name"
+            if isinstance(address, FileAddress) and names:
+                way = f"name one, as in sqlite:///{self.address}#{names[0]}"
+            several = f"holds {len(names)} studies, {', '.join(names[:10])}; {way}"
             raise StudyError(f"{self.address}: {several if names else 'holds no study'}")
         if name is not None and name not in names:
             there = ", ".join(names[:10]) or "none"
