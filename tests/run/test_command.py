@@ -279,6 +279,10 @@ def test_once_a_label_was_there_an_evaluation_without_it_has_failed(here):
         ({"argv": "./sim.sh"}, "must be a list of words"),
         ({"argv": []}, "must begin with a word"),
         ({"argv": ["", "{x}"]}, "must begin with a word"),
+        (
+            {"argv": ["./sim.sh {x}"]},
+            "single word '\\./sim.sh {x}'; write its words without quotes",
+        ),
         ({"argv": ["./nosuch"]}, "no such program"),
         ({"template": "no.tpl"}, "cannot be read"),
         ({"template": "input.tpl:a/b"}, "plain name"),

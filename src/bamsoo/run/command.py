@@ -154,8 +154,8 @@ class Command:
         given as ``FILE:NAME``.
     workdir : path, optional
         A directory in which each trial gets one of its own to run in, called by its number, or
-        ``3-2`` if ``3`` belongs to another study. By default it is ``runs`` if there are templates;
-        without templates, the program runs in the current directory.
+        ``3-2`` if ``3`` belongs to another study or run. By default it is ``runs`` if there are
+        templates; without templates, the program runs in the current directory.
     files : list of path
         Other files and directories that the program needs there; they are linked.
     keep : str, default "failed,best"
@@ -294,7 +294,12 @@ class Command:
     def _check_program(self, names: list[str]) -> None:
         """Raise an error if there is no such program; `names` are those of a trial's files."""
         program = self.argv[0]
-        first, *rest = Path(program).parts or [program]
+        first, *rest = Path(program).parts
+        if len(self.argv) == 1 and " " in program and not (self.directory / program).exists():
+            raise SettingsError(
+                f"the command is the single word {brief(program)}; write its words without quotes "
+                "around all of them"
+            )
         if "{" in program or ("/" in program and first in {each.name for each in self.templates}):
             return
         if "/" in program:
