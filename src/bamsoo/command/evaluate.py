@@ -88,8 +88,8 @@ def evaluate(
     ctx.exit(code)
 
 
-def _read(path: str, ignore: Sequence[str]) -> list[dict[str, str]]:
-    """The rows of a table, as texts, without some of the columns and without comments."""
+def _cells(path: str) -> tuple[list[str], list[dict[str, str]]]:
+    """The names of the columns of a table, and its rows as texts, without comments."""
     try:
         with Path(path).open(encoding="utf-8-sig", newline="") as file:
             lines = [line for line in file if not line.startswith("#")]
@@ -101,8 +101,14 @@ def _read(path: str, ignore: Sequence[str]) -> list[dict[str, str]]:
             for row in cells
             if any(map(str.strip, row))
         ]
+        return names, rows
     except (OSError, ValueError, csv.Error) as error:
         raise SettingsError(f"{path}: cannot be read as a table: {error}") from error
+
+
+def _read(path: str, ignore: Sequence[str]) -> list[dict[str, str]]:
+    """The rows of a table, as texts, without some of the columns."""
+    names, rows = _cells(path)
     if not rows:
         raise SettingsError(f"{path}: has no points; expected a line with the names of the columns")
     ragged = next((i for i, row in enumerate(rows, 1) if None in row or None in row.values()), None)

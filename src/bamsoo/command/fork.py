@@ -18,7 +18,7 @@ from ..run.earlier import Earlier, Terms
 from ..run.history import with_history
 from ..run.known import as_known
 from ..run.loop import whole_budget
-from ..space import Choice, Constraints, Parameter, Space
+from ..space import Constraints, Parameter, Space
 from ..space.limit import limits_of
 from ..study import Study
 from ..study.address import FileAddress, parse
@@ -90,13 +90,17 @@ def fork(ctx: click.Context, /, study: str, new: str, **options: Any) -> None:
         )
         stack.enter_context(made)
         made.give(earlier.known, earlier.event)
-        if trusted:
-            note["mark"] = mark(note, made.settings["space"])
-        if note:
-            made.note = note
+        _write_note(made, note, trusted)
         if isinstance(place, FileAddress):  # so that there is never half a study under this name
             made.backup(place.path)
     click.echo(_said(study, new, earlier, "target" in note))
+
+
+def _write_note(made: Study, note: dict[str, Any], trusted: bool) -> None:
+    """Note how the new study is run, signed if the old one was."""
+    if note:
+        signed = {"mark": mark(note, made.settings["space"])} if trusted else {}
+        made.note = note | signed
 
 
 def _record_still(note: dict[str, Any], old: Study, wanted: Collection[str]) -> None:
@@ -154,35 +158,43 @@ def _space(old: Study, plan: Plan, given: dict[str, Any]) -> Any:
             )
     if not old.space.named:
         return _array(old, plan, given)
-    changes = given | parameters.with_fixed({}, plan.fix or ())
-    space = _changed(old.space.given, changes, plan.ignore)
-    space |= {name: each for name, each in changes.items() if name not in old.space.own_names}
+    fixed = parameters.with_fixed({}, plan.fix or ())
+    space = _changed(old.space.given, given, fixed, plan.ignore)
+    more = {**given, **fixed}
+    space |= {name: each for name, each in more.items() if name not in old.space.own_names}
     return with_history(space, [old])
 
 
 def _changed(
-    given: Mapping[str, Parameter], changes: Mapping[str, Any], dropped: Collection[str]
+    old: Mapping[str, Parameter],
+    given: Mapping[str, Parameter],
+    fixed: Mapping[str, Any],
+    dropped: Collection[str],
 ) -> dict[str, Any]:
     """Parameters with others in their places, also among those that their options open."""
     space: dict[str, Any] = {}
-    for name, before in given.items():
-        opens = [_changed(each, changes, dropped) for each in before.opens]
-        if name not in changes:
-            if name not in dropped:
-                space[name] = before.opening(opens) if opens else before
-            continue
-        now = changes[name]
-        if not isinstance(now, Parameter) and before.options is not None:  # which were no texts
-            now = next((each for each in before.options if str(each) == str(now)), now)
-        space[name] = now
-        if not opens:
-            continue
-        if isinstance(now, Choice):  # options that stay open what they did
-            there = [before.index(option) for option in now.options]
-            space[name] = now.opening([{} if i is None else opens[i] for i in there])
-        elif (i := before.index(now)) is not None:
-            space |= opens[i]
+    for name, before in old.items():
+        opens = [_changed(each, given, fixed, dropped) for each in before.opens]
+        if name in fixed:  # as text, and the options need not be texts
+            same = (each for each in before.options or () if str(each) == str(fixed[name]))
+            space[name] = next(same, fixed[name])
+            i = before.index(space[name]) if opens else None
+            space |= {} if i is None else opens[i]
+        elif name in given:
+            space[name] = _opening_the_same(given[name], before, opens)
+        elif name not in dropped:
+            space[name] = before.opening(opens) if opens else before
     return space
+
+
+def _opening_the_same(
+    now: Parameter, before: Parameter, opens: Sequence[Mapping[str, Parameter]]
+) -> Parameter:
+    """A parameter whose options open what the same options opened before."""
+    if not opens or now.options is None:
+        return now
+    there = [before.index(option) for option in now.options]
+    return now.opening([{} if i is None else opens[i] for i in there])
 
 
 def _array(old: Study, plan: Plan, given: dict[str, Any]) -> list[Any]:

@@ -322,8 +322,6 @@ def _columns(
     """The trials by column, so that a page with ten thousand rows stays small."""
     nothing = dict.fromkeys(names)
     measured = [r.measured or nothing for r in records]
-    begun = [t for t in (r.asked_at or r.told_at for r in records) if t is not None]
-    start = min(begun, default=0.0)
     return {
         "number": [r.number for r in records],
         "origin": [r.origin for r in records],
@@ -334,10 +332,19 @@ def _columns(
         ],
         "params": _parameter_columns(space, points),
         "message": message_of,
+        **_times(records),
+        "steps": [r.steps if r.reported is not None else None for r in records],
+    }
+
+
+def _times(records: Sequence[Record]) -> dict[str, Any]:
+    """When the first trial began, and when and how long each was evaluated after that."""
+    begun = [t for t in (r.asked_at or r.told_at for r in records) if t is not None]
+    start = min(begun, default=0.0)
+    return {
         "start": start,
         "asked": [None if r.asked_at is None else round(r.asked_at - start, 3) for r in records],
         "took": [None if r.seconds is None else _short(r.seconds, 4) for r in records],
-        "steps": [r.steps if r.reported is not None else None for r in records],
     }
 
 

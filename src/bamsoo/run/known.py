@@ -401,14 +401,7 @@ class EarlierTable:
         recorded = any(name.startswith((*EXTRA, "constraint:")) for name in self._aims)
         self._own = {"error"} if recorded else {"error", "variance"}  # that of another number
         self._own -= {*used}  # not of a parameter of that name
-        self._extras = {
-            name.removeprefix(prefix): name
-            for name in map(str, found)
-            for prefix in (*EXTRA, "constraint:")
-            if name.startswith(prefix) and name not in used
-        }
-        if "value" in found and "value" not in used:  # of an objective that this run does not have
-            self._extras["value"] = "value"
+        self._extras = _extra_columns(found, used)
         results |= {*used, *terms.ignore}
         self._others = [
             name for name in map(str, found) if name not in results and not name.startswith(RESULT)
@@ -459,6 +452,19 @@ def _limit_column(name: str, found: Sequence[Any], taken: Collection[str]) -> st
     plain = [name] if name not in taken else []
     ways = (limit_column(name), extra_column(name), *plain)
     return next((each for each in ways if each in found), ways[0])
+
+
+def _extra_columns(found: Sequence[Any], used: Collection[str]) -> dict[str, str]:
+    """The columns of numbers that were recorded, by name, which are not used for anything else."""
+    extras = {
+        name.removeprefix(prefix): name
+        for name in map(str, found)
+        for prefix in (*EXTRA, "constraint:")
+        if name.startswith(prefix) and name not in used
+    }
+    if "value" in found and "value" not in used:  # of an objective that this run does not have
+        extras["value"] = "value"
+    return extras
 
 
 def _number(cell: Any) -> float | None:

@@ -83,7 +83,7 @@ def _latest(rows: list[TrialRow], keys: list[Key]) -> list[Key]:
     kept = list(keys)
     for name in {key[0] for key in keys}:
         own = [key for key in keys if key[0] == name]
-        if len(own) < 2 or not all(sum(key in row for key in own) == 1 for row in rows):
+        if len(own) < 2 or not _has_one(rows, own):
             continue
         if any(_splits(rows, by, own) for by in deciding):
             continue
@@ -92,6 +92,11 @@ def _latest(rows: list[TrialRow], keys: list[Key]) -> list[Key]:
             row.setdefault(latest, nan)
         kept = [key for key in kept if key not in own or key == latest]
     return kept
+
+
+def _has_one(rows: list[TrialRow], keys: list[Key]) -> bool:
+    """Whether each row has just one of these keys."""
+    return all(sum(key in row for key in keys) == 1 for row in rows)
 
 
 def _splits(rows: list[TrialRow], by: Key, keys: list[Key]) -> bool:

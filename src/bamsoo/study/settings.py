@@ -273,15 +273,17 @@ def _constraint_options(before: list[Any], after: list[Any]) -> list[str] | None
         if old != new:
             words += [f"{flag} {shlex.quote(text)}" for text in new]
             if kind == "measured":
-                sides = {limit[:2] for text in new for limit in limits_of(text, ())}
-                gone = [
-                    each for text in old for each in limits_of(text, ()) if each[:2] not in sides
-                ]
-                names = dict.fromkeys(limit.name for limit in gone)
-                words += [f"--ignore {shlex.quote(name)}" for name in names]
+                words += [f"--ignore {shlex.quote(name)}" for name in _no_longer(old, new)]
             elif old and not new:
                 return None
     return words
+
+
+def _no_longer(old: Sequence[str], new: Sequence[str]) -> list[str]:
+    """The names of measured numbers that have lost a limit, each once."""
+    before, after = ([each for text in some for each in limits_of(text, ())] for some in (old, new))
+    sides = {each[:2] for each in after}
+    return list(dict.fromkeys(each.name for each in before if each[:2] not in sides))
 
 
 def _alike(stored: Any, given: Any) -> bool:
