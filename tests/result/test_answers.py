@@ -238,7 +238,7 @@ def test_a_constraint_that_is_met_or_not_is_kept():
     def allowed(x, y):
         return x + y <= 1
 
-    r = bamsoo.minimize(lambda **p: circle(**p)[0], BOX, 30, constraints=[allowed])
+    r = bamsoo.minimize(lambda **p: circle(**p)[0], BOX, 20, constraints=[allowed])
     assert r.what_if("x <= 0.3").fun == pytest.approx(0.58, rel=0.02)
     said = r.robust({"x": 0.1, "y": 0.1})
     assert said.sure > 0.8
@@ -362,6 +362,28 @@ def test_what_is_bad_between_the_ends_of_the_tolerances_counts():
     around = said.params["x"] + np.linspace(-0.2, 0.2, 81)
     assert max(map(fun, around.clip(0.0, 1.0))) == pytest.approx(said.fun, abs=0.02)
     assert said.fun < 0.5
+
+
+@pytest.mark.parametrize("measured", [True, False])
+def test_with_many_tolerances_the_worst_corner_is_found(measured):
+    """The limit is reached at one of 128 corners only, and the worst value at another one."""
+    centre, width, limit = np.linspace(0.3, 0.9, 7), 0.05, 3.5
+
+    def fun(**p):
+        x = np.array(list(p.values()))
+        value = float(((x - centre) ** 2).sum())
+        return (value, {"s": float(x.sum())}) if measured else value
+
+    space = {f"p{i}": (0.0, 1.0) for i in range(7)}
+    constraint = f"s <= {limit}" if measured else lambda **p: bool(sum(p.values()) <= limit)
+    drawn = np.random.default_rng(0).uniform(0.1, 0.7, (60, 7))
+    points = [dict(zip(space, x, strict=True)) for x in drawn.tolist() if sum(x) <= limit]
+    known = [(point, fun(**point)) for point in points]
+    r = bamsoo.minimize(fun, space, 8, constraints=[constraint], known=known)
+    said = r.robust(dict.fromkeys(space, width))
+    x = np.array(list(said.params.values()))
+    assert x.sum() + 7 * width <= limit + 1e-2
+    assert ((np.abs(x - centre) + width) ** 2).sum() <= said.fun + 2e-2
 
 
 def test_a_tolerance_on_a_log_scale_is_in_units_of_the_parameter():

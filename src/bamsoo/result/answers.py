@@ -61,10 +61,17 @@ HILLS = 3
 """Number of the best hills of the models that an interval considers."""
 
 CORNERS = 6
-"""With more tolerances, not all corners of the box are looked at, but as many at random."""
+"""With more tolerances, not all corners of the box are looked at, but `SOME` at random, and those
+to which the slopes of the models point."""
 
-ROUNDS = 3
-"""How often the worst point within the tolerances is added to those that were looked at."""
+SOME = 16
+
+DRAWN = 1000
+"""Number of corners drawn to find forbidden ones. Hardly any of those of 8 tolerances is missed."""
+
+ROUNDS = 5
+"""How often the worst points within the tolerances are added to those that were looked at. Often
+three are enough; each takes as long as a `what_if`."""
 
 CHECKS = 4
 """The largest number of points in `Robust.checks`."""
@@ -425,7 +432,8 @@ def robust(scene: Scene, tolerances: Any) -> Robust:
 
     What lies within the tolerances stays within the bounds of the space. Each prediction is taken
     to be `CAUTION` deviations worse than its mean. The worst points are looked for at the corners
-    of the box of tolerances and its centre, and then inside it.
+    of the box of tolerances and its centre, and then inside it and at the corners to which slopes
+    point.
     """
     from scipy.stats import qmc  # takes long to load
 
@@ -435,24 +443,49 @@ def robust(scene: Scene, tolerances: Any) -> Robust:
         low[i] = space.place(i, float(space.low[i]) + width)
         high[i] = space.place(i, float(space.high[i]) - width)
     scene = replace(scene, low=low, high=high, tolerances=widths, caution=CAUTION)
-    signs = list(product((-1.0, 1.0), repeat=min(len(widths), CORNERS)))
-    pattern = np.array(signs)
     if len(widths) > CORNERS:
-        rng = np.random.default_rng(0)
-        pattern = rng.choice([-1.0, 1.0], (len(signs), len(widths)))
+        pattern = np.random.default_rng(0).choice([-1.0, 1.0], (SOME, len(widths)))
+    else:
+        pattern = np.array(list(product((-1.0, 1.0), repeat=len(widths))))
     inside = 2.0 * qmc.Sobol(len(widths), seed=0).random(64) - 1.0
     scenarios = np.vstack([scene.exactly, pattern])
     everywhere = np.vstack([scenarios, inside])
     u = scene.best(scenarios)[0]
     for _ in range(ROUNDS):
+        everywhere = _joined(everywhere, _worst_corners(scene, u))
         U = scene.spread(u[None], everywhere)
         marks = scene.merit(scene.values(U), scene.slacks(U))
-        worst = everywhere[int(marks.argmin())]
-        if (np.abs(scenarios - worst).max(axis=1) < 1e-12).any():
+        worst = everywhere[[int(marks.argmin())]]
+        if len(_joined(scenarios, worst)) == len(scenarios):
             break
-        scenarios = np.vstack([scenarios, worst])
+        scenarios = _joined(scenarios, np.vstack([worst, _worst_corners(scene, u)]))
         u = scene.best(scenarios)[0]
-    return _judged(scene, u, everywhere)
+    return _judged(scene, u, _joined(everywhere, _worst_corners(scene, u)))
+
+
+def _joined(some: Array, others: Array) -> Array:
+    """Scenarios, and others that are not among them."""
+    for each in others:
+        if (np.abs(some - each).max(axis=1) > 1e-12).all():
+            some = np.vstack([some, each])
+    return some
+
+
+def _worst_corners(scene: Scene, u: Array) -> Array:
+    """The corners of the tolerances to which the slopes of the value and of each limit point.
+
+    What is only allowed or not has no slope, so corners are drawn of which some may be forbidden.
+    """
+    count = len(scene.tolerances)
+    ends = np.vstack([np.eye(count), -np.eye(count)])
+    U = scene.spread(u[None], ends)
+    numbers = np.hstack([scene.values(U)[:, None], scene.slacks(U)])
+    corners = np.where(numbers[:count] < numbers[count:], 1.0, -1.0).T
+    if not scene.forbids:
+        return corners
+    drawn = np.random.default_rng(0).choice([-1.0, 1.0], (DRAWN, count))
+    forbidden = np.flatnonzero(~scene.allowed(scene.spread(u[None], drawn)))
+    return np.vstack([corners, drawn[forbidden[:CHECKS]]])
 
 
 def _widths(space: Space, tolerances: Any) -> dict[int, float]:
