@@ -21,6 +21,7 @@ from bamsoo.base.checks import (
     is_finite,
     readable,
     storable,
+    without_numbers,
 )
 from bamsoo.errors import SettingsError
 
@@ -30,6 +31,21 @@ from bamsoo.errors import SettingsError
 def test_a_brief_text_is_one_short_line(value):
     text = brief(value)
     assert len(text) <= 80 and "\n" not in text
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        ("z=1.64 m", "z=0.44 m"),
+        ("at -1e-5", "at 3.2E+04"),
+        ("free(): 0x7ffe12ab", "free(): 0x55deadbe"),
+        ("runs/12-2/case", "runs/7/case"),
+        ("2026-11-19T20:00:01 x", "2026-12-01T21:10:07 x"),
+    ],
+)
+def test_reasons_that_differ_in_numbers_alone_are_the_same(texts):
+    assert len(set(map(without_numbers, texts))) == 1
+    assert without_numbers(f"{texts[0]} a") != without_numbers(f"{texts[0]} b")
 
 
 def test_a_brief_text_keeps_what_fits():

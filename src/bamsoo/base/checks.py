@@ -45,11 +45,14 @@ def readable(value: Any, digits: int = DIGITS) -> str:
     return repr(value)
 
 
-_NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
+_NUMBER = re.compile(r"(?:0[xX][\da-fA-F]+|[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)+")
 
 
 def without_numbers(text: str) -> str:
-    """A reason without its numbers: two that differ in these alone count as the same."""
+    """A reason without its numbers: two that differ in these alone count as the same.
+
+    Addresses in memory are numbers, and what follows a number at once belongs to it: a date is one.
+    """
     return _NUMBER.sub("#", text)
 
 

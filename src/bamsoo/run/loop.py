@@ -225,10 +225,12 @@ def drive(
             error.args = (f"interrupted after {done}; {search.how_to_go_on}",)
         raise
     finally:
-        if own is not None:
-            own.end()
-        loop.abandon(*loop.out)
-        display.close(search)
+        try:
+            if own is not None:
+                own.end()
+        finally:  # also after another Ctrl-C
+            loop.abandon(*loop.out)
+            display.close(search)
     assert loop.end is not None
     return _ended(search, *loop.end)
 
