@@ -67,6 +67,17 @@ def test_the_page_shows_lines_best_points_and_differences(tmp_path, monkeypatch)
     assert compare([one, one], "same.html").name == "same.html"
 
 
+def test_a_number_is_compared_that_is_limited_in_one_study_and_recorded_in_another(tmp_path):
+    def fun(x):
+        return x, {"T": 10 * x, "remark": "high"}
+
+    bamsoo.minimize(fun, {"x": (0.2, 1)}, 1, study=tmp_path / "a.db")
+    bamsoo.minimize(fun, {"x": (0.2, 1)}, 1, study=tmp_path / "b.db", constraints=["T <= 9"])
+    text = compare([tmp_path / "a.db", tmp_path / "b.db"], tmp_path / "page.html").read_text()
+    assert '<th scope="row">T (measured)</th><td>6</td><td>6</td>' in text
+    assert "remark" not in text
+
+
 def labels(text):
     return re.findall(r'text-anchor="end">(.*?)</text>', text)
 

@@ -31,12 +31,11 @@ def retry(study: str, matching: str | None) -> None:
         opened.retry(chosen)
         earlier = sum(t.state == "failed" and t.number is None for t in opened.trials)
     name = visible(parse(study).shown)
-    if chosen:
-        click.echo(f"{name}: {count(len(chosen), 'trial')} pending again: bamsoo resume {name}")
-    else:
+    said = f"{name}: {count(len(chosen), 'trial')} pending again: bamsoo resume {name}"
+    if not chosen:
         matched = "" if matching is None else f" with an error that contains {visible(matching)!r}"
-        elsewhere = ""
-        if earlier:
-            came = f"; {count(earlier, 'failure')} came from earlier work"
-            elsewhere = f"{came}: take them back there, and begin a new study with that"
-        click.echo(f"{name}: no trial of this study has failed{matched}{elsewhere}")
+        said = f"{name}: no trial of this study has failed{matched}"
+    if earlier:
+        came = f"; {count(earlier, 'failure')} came from earlier work"
+        said += f"{came}: take them back there, and begin a new study with that"
+    click.echo(said)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ..base.checks import count
+from ..base.checks import count, is_finite
 from ..errors import SettingsError
 from ..plotting import spans_decades
 from ..record.objectives import Objectives
@@ -266,8 +266,11 @@ def _about(study: Shown, aims: Sequence[str]) -> dict[tuple[str, str], str]:
         names = study.objectives.names if study.objectives.named else aims
         found |= {("value", n): v for n, v in zip(names, best.values.values(), strict=True)}
         found |= {("parameter", n): v for n, v in best.params.items()}
-        measured = zip(study.constraints.measured, best.measured, strict=False)
-        found |= {("measured", f"{n} (measured)"): v for n, v in measured}
+        measured = {
+            **best.extras,
+            **dict(zip(study.constraints.measured, best.measured, strict=False)),
+        }
+        found |= {("measured", f"{n} (measured)"): v for n, v in measured.items() if is_finite(v)}
     if study.objectives.several:
         found["value", "points on the front"] = len({e.numbers for e in study.front})
     found |= dict(zip(_COUNTS, _counts(study.trials), strict=True))
