@@ -37,10 +37,7 @@ def frame_of(result: Run) -> "pandas.DataFrame":
     if result._details.constraints:
         columns |= {f"constraint:{name}": numbers for name, numbers in result.C.items()}
         columns["feasible"] = result.feasible
-    for name in extra_names(told):
-        cells = [e.extras.get(name) for e in told]
-        mixed = len({type(each) for each in cells}) > 1 or isinstance(cells[0], str)
-        columns[f"extra:{name}"] = pandas.Series(cells, dtype=object if mixed else None)
+    columns |= _recorded_columns(result)
     columns["origin"] = pandas.Series([e.origin for e in told], dtype=object)
     columns["error"] = pandas.Series([e.error for e in told], dtype=object)
     return pandas.DataFrame(columns)
@@ -73,6 +70,18 @@ def _value_columns(result: Run, taken: Collection[str]) -> dict[str, Any]:
     front = rows_of(result.front, result.evaluations)
     on_it = [i in front for i in range(len(result.evaluations))]
     return {**dict(zip(names, result.F.T, strict=True)), "front": on_it}
+
+
+def _recorded_columns(result: Run) -> dict[str, Any]:
+    """What was recorded with the evaluations."""
+    import pandas
+
+    columns, told = {}, result.evaluations
+    for name in extra_names(told):
+        cells = [e.extras.get(name) for e in told]
+        mixed = len({type(each) for each in cells}) > 1 or isinstance(cells[0], str)
+        columns[f"extra:{name}"] = pandas.Series(cells, dtype=object if mixed else None)
+    return columns
 
 
 def _last_columns(result: Run) -> dict[str, Any]:

@@ -462,24 +462,29 @@ class Loop:
             self.break_off(reply.error)
             return
         try:
-            if self.search.steps is not None:
-                self.record(trial, reply)
-            self.search.tell_checked(trial, event)
+            self.tell(trial, reply, event)
         except LateError as error:
             log.warning("%s", error)
             return
-        except StudyError:  # it may have taken hours, and nobody else knows it
-            if reply.value is not None:
-                what = "trial %d at %s gave %r, which could not be stored"
-                shown = logging.getLogger("bamsoo.study")  # its warnings are, in any program
-                shown.warning(what, trial.number, trial.params, reply.value)
-            raise
         self.say_told(trial, reply)
         if self.settle is not None:
             self.settle(self.search, trial.number, reply.value is None)
         if not self.at_once:
             self.end = self.useless(reply) or self.end
         self.after()
+
+    def tell(self, trial: Trial, reply: Reply, event: Told) -> None:
+        """Tell the outcome of a trial; one that cannot be stored is at least shown."""
+        try:
+            if self.search.steps is not None:
+                self.record(trial, reply)
+            self.search.tell_checked(trial, event)
+        except StudyError:  # it may have taken hours, and nobody else knows it
+            if reply.value is not None:
+                what = "trial %d at %s gave %r, which could not be stored"
+                shown = logging.getLogger("bamsoo.study")  # its warnings are, in any program
+                shown.warning(what, trial.number, trial.params, reply.value)
+            raise
 
     def put_off(self, trial: Trial, reply: Reply) -> None:
         """Give back a trial whose evaluation could not take place, and pause."""

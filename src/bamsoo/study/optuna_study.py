@@ -192,11 +192,7 @@ class OptunaStudy:
             if t.state.name in STATES and (params := given.of(t)) is not None
             for extras in [given.beside(t, params)]
         ]
-        self.curves = {
-            t.number: [t.intermediate_values[step] for step in sorted(t.intermediate_values)]
-            for t in trials
-            if t.intermediate_values
-        }
+        self.curves = _curves(trials)
         self.left_out = sum(t.state.name in STATES for t in trials) - len(self.trials)
         begun = [t.datetime_start for t in trials if t.datetime_start is not None]
         self.created = min(map(datetime.timestamp, begun), default=None)
@@ -271,6 +267,12 @@ class OptunaStudy:
     def front(self) -> list[Evaluation]:
         """The trials that no other one dominates, of several objectives."""
         return self._search.front
+
+
+def _curves(trials: Sequence[Any]) -> dict[int, list[float]]:
+    """The values that each trial reported, in the order of their steps, by its number."""
+    steps = {t.number: t.intermediate_values for t in trials if t.intermediate_values}
+    return {number: [values[step] for step in sorted(values)] for number, values in steps.items()}
 
 
 def _objectives(study: Any) -> Objectives:
