@@ -194,8 +194,10 @@ def test_other_files_are_linked(here):
     assert fun(x=0.5) == (7.0, {"workdir": str(next(here.glob("w/*")))})
     with pytest.raises(SettingsError, match=r"no\.dat: there is no such file"):
         bamsoo.Command(["echo"], workdir="w", files=["no.dat"])
-    with pytest.raises(SettingsError, match="give workdir="):
+    with pytest.raises(SettingsError, match=r"files is about .* give workdir"):
         bamsoo.Command(["echo"], files=["mesh.dat"])
+    with pytest.raises(SettingsError, match=r"keep is about .* give workdir"):
+        bamsoo.Command(["echo"], keep="all")
 
 
 def test_results_are_read_from_a_file(here):
@@ -292,6 +294,7 @@ def test_once_a_label_was_there_an_evaluation_without_it_has_failed(here):
         ({"files": [3]}, r"files must be a text, or a list of them, got \[3\]"),
         ({"workdir": 3}, "workdir must be a text"),
         ({"output": ""}, "output must not be empty"),
+        ({"output": "out.txt", "steps": True}, "values are read as they are printed"),
         ({"objectives": ["cost"], "value": "cost"}, "give one of the two"),
         ({"directory": "nowhere"}, "nowhere: the directory in which the command runs does not"),
         ({"template": ["input.tpl", "input.tpl"]}, "two files of a trial are called input.tpl"),

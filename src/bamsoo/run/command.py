@@ -231,6 +231,11 @@ class Command:
                 "value (--value) names the field of a single value, and objectives (--objective) "
                 "are printed as `NAME: NUMBER`; give one of the two"
             )
+        if steps and output is not None:
+            raise SettingsError(
+                "with steps (--steps), values are read as they are printed; leave out output "
+                "(--output)"
+            )
         self.argv, self.directory = list(argv), Path(directory or Path.cwd()).absolute()
         if not self.directory.is_dir():
             raise SettingsError(
@@ -277,10 +282,11 @@ class Command:
         for file in self.files:
             if not file.exists():
                 raise SettingsError(f"{file}: there is no such file to take along")
-        if self.files and self.workdir is None:
-            raise SettingsError(
-                "files are for directories of trials; give workdir= (--workdir DIR) as well"
-            )
+        for name, given in ("files", self.files), ("keep", self.keep != _checked_keep(KEPT)):
+            if given and self.workdir is None:
+                raise SettingsError(
+                    f"{name} is about directories of trials; give workdir (--workdir DIR) as well"
+                )
         names = [*(each.name for each in self.templates), *(file.name for file in self.files)]
         twice = next((name for name in names if names.count(name) > 1), None)
         if twice is not None:

@@ -112,7 +112,8 @@ class Tail:
     @property
     def text(self) -> str:
         """What is kept as text, without a word at the beginning of the end that is incomplete."""
-        return self._earlier.decode(errors="replace") + self._end
+        text = self._earlier.decode(errors="replace") + self._end
+        return text.replace("\x00", " ")  # of a text that a program has printed with its buffer
 
     @property
     def _end(self) -> str:
@@ -625,7 +626,8 @@ def _printed(lines: Sequence[str], name: str) -> tuple[list[str], list[tuple[str
 def _word_after(lines: Sequence[str], name: str) -> str:
     """What was printed last after a name, such as the stars of Fortran, or nothing."""
     label = _label(name, r"\S+")
-    found = [match[2] for line in lines if name in line for match in label.finditer(line)]
+    matches = (match for line in lines if name in line for match in label.finditer(line))
+    found = [word for before, word in (match.groups() for match in matches) if not before]
     return found[-1] if found else ""
 
 
