@@ -64,11 +64,9 @@ def limits_of(text: str, parameters: Collection[str]) -> Iterator[Limit]:
             f"the constraint {brief(text)} is about the parameter {min(names)!r}, which is known "
             f"in advance; {_formula(text)}"
         )
-    for i, sign in enumerate(parts[1::2]):
-        left, right = numbers[i], numbers[i + 1]
-        bound = right if left is None else left
-        assert bound is not None
-        yield _limit(name, bound, (sign == "<=") == (left is None))
+    for _, side, bound in sides_of(text):
+        shown = f"{name} {'<=' if side > 0.0 else '>='} {bound!r}"
+        yield Limit(name, side, bound, shown.removesuffix(".0"))
 
 
 class Side(NamedTuple):
@@ -93,11 +91,6 @@ def sides_of(text: str) -> list[Side]:
         assert bound is not None
         found.append(Side(parts[2 * i] if left is None else parts[2 * i + 2], side, bound))
     return found
-
-
-def _limit(name: str, bound: float, upper: bool) -> Limit:
-    shown = f"{name} {'<=' if upper else '>='} {bound!r}"
-    return Limit(name, 1.0 if upper else -1.0, bound, shown.removesuffix(".0"))
 
 
 def _number(text: str) -> float | None:
