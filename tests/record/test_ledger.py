@@ -11,7 +11,7 @@ from numpy.testing import assert_array_equal
 
 import bamsoo
 from bamsoo import Fidelity, Optimizer
-from bamsoo.record.ledger import on_the_front
+from bamsoo.record.ledger import front_of, on_the_front
 from bamsoo.record.objectives import ORDINARY
 from bamsoo.record.trials import Evaluation
 from bamsoo.space import Point, Space
@@ -280,3 +280,14 @@ def test_a_row_says_in_short_what_there_is_to_say(tmp_path):
         study.tell(study.ask(), None, "diverged")
         said = "number=0, params={'x': 0.5}, state='failed', error='diverged', origin='tree'"
         assert repr(study.trials[0]).startswith(f"Record({said}")
+
+
+@pytest.mark.parametrize("aims", [["a", "b"], {"a": "max", "b": "min", "c": "max"}])
+def test_a_front_that_grows_is_that_of_the_front_and_the_new_evaluation(aims):
+    rng = np.random.default_rng(3)
+    opt = bamsoo.Optimizer([(0, 1)], objectives=aims, algorithm="random")
+    expected = []
+    for _ in range(120):  # many points and vectors are equal
+        opt.tell([rng.integers(40) / 40], rng.integers(0, 9, len(aims)).astype(float))
+        expected = front_of([*expected, opt.ledger.evaluations[-1]])
+        assert opt.front == expected

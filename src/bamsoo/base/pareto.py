@@ -21,14 +21,18 @@ def non_dominated(Y: Array) -> NDArray[np.bool_]:
     # the sum falls from a point to those that it dominates, so only earlier rows can dominate
     with np.errstate(over="ignore"):
         order = np.lexsort((*Y.T[::-1], Y.sum(1)))[::-1]
-    kept: list[int] = []
+    kept, count = np.empty_like(Y), 0
     for i in order.tolist():
-        if kept:
-            better = Y[kept]
-            on_front[i] = not ((better >= Y[i]).all(1) & (better > Y[i]).any(1)).any()
+        on_front[i] = not dominates(kept[:count], Y[i]).any()
         if on_front[i]:
-            kept.append(i)
+            kept[count] = Y[i]
+            count += 1
     return on_front
+
+
+def dominates(one: Array, other: Array) -> NDArray[np.bool_]:
+    """Whether each row of one dominates the other, or that of the other."""
+    return np.asarray((one >= other).all(-1) & (one > other).any(-1))
 
 
 def hypervolume(Y: Array, reference: Array) -> float:

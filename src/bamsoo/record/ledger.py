@@ -4,14 +4,14 @@ A trial is pending from the moment it is handed out until its value is told. The
 events so far add up to; it knows nothing of the search.
 """
 
-from bisect import bisect_left, insort
+from bisect import bisect_left, bisect_right, insort
 from collections.abc import Collection, Iterator, KeysView, Mapping
 from types import MappingProxyType
 
 import numpy as np
 
 from ..base.checks import count
-from ..base.pareto import compromise, non_dominated
+from ..base.pareto import compromise, dominates, non_dominated
 from ..errors import TrialError
 from ..space import Constraints, Point, Space
 from .columns import Columns
@@ -293,7 +293,7 @@ class Ledger:
     def _rank(self, evaluation: Evaluation) -> None:
         """Compare a feasible evaluation with the best ones so far."""
         if self._objectives.several:
-            self.front = front_of([*self.front, evaluation])
+            self.front = front_with(self.front, evaluation)
             return
         sense = self._objectives.sense
         if self.best is None or sense.better(evaluation.value, self.best.value):
@@ -411,6 +411,20 @@ def front_of(evaluations: list[Evaluation]) -> list[Evaluation]:
     on_front = np.array([*first.values()])
     order = on_front[np.lexsort((*-Y[on_front].T[:0:-1], -Y[on_front, 0]))]
     return [evaluations[i] for i in order.tolist()]
+
+
+def front_with(front: list[Evaluation], evaluation: Evaluation) -> list[Evaluation]:
+    """The front of one more evaluation than those of a front, in the order of `front_of`."""
+    several = evaluation.objectives.turned([each.numbers for each in (*front, evaluation)])
+    Y, y = several[:-1], several[-1]
+    if dominates(Y, y).any():
+        return front
+    stays = ~dominates(y, Y)
+    kept = [each for each, stay in zip(front, stays.tolist(), strict=True) if stay]
+    if all(each.point != evaluation.point for each in kept):
+        before = (-Y[stays]).tolist()
+        kept.insert(bisect_right(before, (-y).tolist()), evaluation)
+    return kept
 
 
 def rows_of(front: list[Evaluation], evaluations: list[Evaluation]) -> set[int]:
