@@ -321,6 +321,13 @@ def test_a_noisy_best_point_that_met_a_limit_by_chance_is_doubted(tmp_path):
 def test_it_is_said_that_nothing_limits_the_best_point(tmp_path):
     bamsoo.minimize(lambda x: (x[0] - 0.3) ** 2, [(0, 1)], 15, study=tmp_path / "inside.db")
     assert describe(tmp_path / "inside.db")["active"] == []
+    assert describe(tmp_path / "inside.db")["failed_nearby"] is None
+    path = tmp_path / "fails.db"
+    r = bamsoo.minimize(
+        lambda x: None if x[0] < 0.5 else x[0], [(0, 1)], 20, study=path, on_error="fail"
+    )
+    failed = r.X[describe(path)["failed_nearby"], 0]
+    assert 0.48 < failed < 0.5 <= r.x[0] < 0.52
     bamsoo.minimize(lambda n: n, {"n": bamsoo.Int(0, 9)}, 8, study=tmp_path / "whole.db")
     assert describe(tmp_path / "whole.db")["active"] is None  # whole numbers have no prices
 

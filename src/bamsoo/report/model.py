@@ -24,6 +24,7 @@ from ..result.answers import (
     Active,
     Forecast,
     active,
+    failed_nearby,
     least_violating,
     scene_of,
     what_if,
@@ -560,7 +561,9 @@ def _held(
     study: Shown, numbers: Numbers, predictor: Predictor | None, best: Evaluation | None
 ) -> dict[str, Any]:
     """What holds the best point, and what other limits would bring; or the least violation."""
-    nothing: dict[str, Any] = {"active": None, "what_if": [], "least": None, "expected": None}
+    nothing: dict[str, Any] = {
+        "active": None, "failed_nearby": None, "what_if": [], "least": None, "expected": None,
+    }  # fmt: skip
     if best is None:
         least = least_violating(numbers)
         found = None if least is None else {"row": least.row, "by": least.by}
@@ -578,6 +581,7 @@ def _held(
     return {
         **nothing,
         "active": [asdict(each) for each in held] if study.space.domain.continuous else None,
+        "failed_nearby": failed_nearby(scene, best.x),
         "what_if": list(islice((each for each in sliders if each is not None), SLIDERS)),
         "expected": _expected(study, any_point, best),
     }

@@ -154,6 +154,7 @@ def _not_yet(replay: bool) -> dict[str, Any]:
         "believed": {},
         "numbers": [],
         "active": None,
+        "failed_nearby": None,
         "what_if": [],
         "least": None,
         "expected": None,

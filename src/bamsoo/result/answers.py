@@ -288,6 +288,21 @@ def _holds(scene: Scene, u: Array, best: Array, free: Sequence[int]) -> Iterator
             yield Hold(name, f"{name} {sign} {end:.15g}", max(0.0, slack), slopes, unit)
 
 
+def failed_nearby(scene: Scene, best: Array) -> int | None:
+    """The index of a failed evaluation close to the best point, where a better value is expected.
+
+    Failures then hold the point, and no limit that could be moved.
+    """
+    space, u = scene.space, scene.space.encode(best)
+    rows = [i for i, each in enumerate(scene.numbers.told) if each.state == "failed"]
+    if not rows:
+        return None
+    U = np.array([space.encode(space.point(scene.numbers.told[i].params)) for i in rows])
+    apart = np.abs(U - u).max(axis=1)
+    better = (apart <= NEAR) & (scene.values(U) > scene.values(u[None])[0])
+    return rows[int(np.where(better, apart, np.inf).argmin())] if better.any() else None
+
+
 # --- what other limits would bring
 
 
@@ -333,12 +348,16 @@ def _forecast(scene: Scene, ends: Array) -> Forecast:
     def best_with(caution: float) -> float:
         shifted = replace(scene, caution=caution)
         climbed = [*(shifted.climb(u) for u in ends), shifted.best_known()]
-        kept = climbed[int(np.argmax([shifted.worst(u, np.zeros((1, len(u)))) for u in climbed]))]
+        kept = climbed[int(np.argmax([shifted.worst(u, shifted.exactly) for u in climbed]))]
         return float(model.in_callers_units(shifted.values(kept[None]))[0])
 
     u = ends[0]
     fun = float(model.in_callers_units(model.posterior(u[None])[0])[0])
-    both = best_with(-WITHIN), best_with(WITHIN)
+    both = [best_with(-WITHIN), best_with(WITHIN)]
+    known = scene.best_known()
+    if scene.numbers.any_failed and _possible(scene, known):
+        # between a success and a failure, nobody knows where evaluations begin to fail
+        both.append(float(model.in_callers_units(scene.values(known[None]))[0]))
     params = scene.space.params(scene.decode(u))
     return Forecast(params, fun, min(*both, fun), max(*both, fun))
 

@@ -312,7 +312,8 @@ class Result(OptimizeResult):  # type: ignore[misc]  # scipy comes without types
         The share is that of the variance of the predictions over the whole space that involves the
         parameter (a total Sobol' index). `importance.near` has the shares near the best point: in
         the tenth of the space with the best predictions, of the points that are expected to meet
-        the constraints. `importance.of(name)` is about a measured number instead of the value.
+        the constraints. `importance.of(name)` is about a measured number instead of the value. With
+        several objectives, it is about the first one, and `importance.of(name)` about another one.
 
         Examples
         --------

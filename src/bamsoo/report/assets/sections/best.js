@@ -151,6 +151,9 @@ function sinceOf() {
 
 /** What holds the best point, with a slider for each limit that could be moved. */
 function limitedBy() {
+  const failed = report.failed_nearby;
+  const nearby = failed === null ? [] : [note(`Failures: ${trialName(failed)} was close to the best point and failed, and the models expect a better value there.`)];
+  if (!report.active.length && failed !== null) return nearby;
   if (!report.active.length) return [note("Nothing: the models expect no gain from a wider limit, or from a wider range of a real parameter.")];
   const items = report.active.map(({ limit, price, uncertainty, slack, name }) => make("li", {},
     `limited by ${limit} (price ${grouped(text(price, 3))} ± ${grouped(text(uncertainty, 2))} per unit of ${name}; slack ${text(slack, 2)})`));
@@ -170,7 +173,7 @@ function limitedBy() {
     show();
     return make("div", { class: "what-if" }, labelled(`Another limit: ${each.name} ${each.upper ? "≤" : "≥"}`, slider), shown);
   });
-  return [make("ul", { class: "active" }, ...items),
+  return [make("ul", { class: "active" }, ...items), ...nearby,
     note("The price is what the value would gain per unit by which the limit is relaxed, by the models around the best point, with its standard deviation."), ...sliders];
 }
 
