@@ -58,12 +58,18 @@ def _among(value: Any, was: list[Parameter]) -> Fixed:
         low, high = min(every), max(every)
         log = bool(ranges) and low > 0 and all(each.log for each in ranges)
         return Fixed(value) if low == high else Fixed(value, Real(low, high, log=log))
-    distinct = Choice([value])
-    for option in (*options, *ends):
-        if distinct.index(option) is None:
-            with suppress(SpaceError):  # it equals another one, as True equals 1
-                distinct = Choice([*distinct.options, option])
+    distinct = _distinct([value, *options, *ends])
     return Fixed(value) if len(distinct.options) == 1 else Fixed(value, distinct)
+
+
+def _distinct(values: list[Any]) -> Choice:
+    """A choice between values, each of which is an option once."""
+    found = Choice(values[:1])
+    for option in values[1:]:
+        if found.index(option) is None:
+            with suppress(SpaceError):  # it equals another one, as True equals 1
+                found = Choice([*found.options, option])
+    return found
 
 
 class _Source:

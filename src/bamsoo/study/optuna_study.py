@@ -182,7 +182,7 @@ class OptunaStudy:
         self.space = given.space
         self.constraints = Constraints(self.space, list(limits) or None)
         self.settings: dict[str, Any] = {
-            "direction": "maximize" if self.objectives.signs[0] > 0 else "minimize",
+            "direction": self.objectives.only(self.objectives.names[0]).direction,
             "algorithm": {"class": "Optuna"},
             "seed": "not stored",
         }

@@ -58,11 +58,10 @@ def _as_elsewhere(given: Any) -> str:
     if isinstance(given, range) and len(given) > 1:
         whole = abs(given.step) == 1
         return f"Int({min(given)}, {max(given)})" if whole else f"Choice({brief(list(given))})"
-    if isinstance(given, (list, tuple)) and len(given) == 3 and _are_numbers(given[:2]):
+    if isinstance(given, (list, tuple)) and _is_prior(*given):
         low, high, prior = given
-        if prior in ("log-uniform", "uniform", "log", "linear"):
-            whole = isinstance(low, int) and isinstance(high, int)
-            return _written(low, high, whole, prior.startswith("log"))
+        whole = isinstance(low, int) and isinstance(high, int)
+        return _written(low, high, whole, prior.startswith("log"))
     kind = type(given).__name__
     if callable(getattr(given, "support", None)):  # scipy.stats
         (low, high), kind = given.support(), getattr(getattr(given, "dist", None), "name", "")
@@ -76,6 +75,12 @@ def _as_elsewhere(given: Any) -> str:
         return _written(low, high, "Int" in kind, log)
     options = getattr(given, "choices", None) or getattr(given, "categories", None)
     return f"Choice({brief(list(options))})" if isinstance(options, (list, tuple)) else ""
+
+
+def _is_prior(*given: Any) -> bool:
+    """Whether this is a range and what its values are like, as scikit-optimize writes it."""
+    known = ("log-uniform", "uniform", "log", "linear")
+    return len(given) == 3 and _are_numbers(given[:2]) and given[2] in known
 
 
 def _written(low: Any, high: Any, whole: bool, log: bool) -> str:
