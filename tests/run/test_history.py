@@ -7,6 +7,8 @@ from bamsoo import Choice, Int, Real, Study
 from bamsoo.run.history import with_history
 from bamsoo.space import Fixed
 
+from command_line import bamsoo_
+
 OLD = {
     "x": (0, 1),
     "d": Real(0.05, 0.2, log=True),
@@ -108,3 +110,34 @@ def test_answers_are_about_the_fixed_value_and_not_about_better_ones_in_the_past
         r.what_if("d <= 0.12")
     with pytest.raises(bamsoo.BamsooError, match=r"d is fixed at 0\.15"):
         r.robust({"d": 0.01})
+
+
+def test_a_new_parameter_is_fixed_at_another_value_than_it_had(tmp_path):
+    bamsoo.minimize(lambda x: x, {"x": (0, 1)}, 5, study=tmp_path / "old.db")
+    space, path = {"x": (0, 1), "mesh": 0.2}, tmp_path / "new.db"
+    settings = {"study": path, "known": tmp_path / "old.db", "fill": {"mesh": 0.3}}
+    for budget in (3, 4):  # the same line goes on
+        r = bamsoo.minimize(lambda x, mesh: x + mesh, space, budget, **settings)
+        assert [p["mesh"] for p in r.X] == [0.3] * 5 + [0.2] * budget
+        assert not r.feasible[:5].any()
+        assert r.fun >= 0.2
+    fork = ("fork", tmp_path / "old.db", tmp_path / "2.db", "--fix", "mesh=0.2", "--fill")
+    bamsoo_(*fork, "mesh=0.3")
+    with Study.open(tmp_path / "2.db", readonly=True) as study:
+        assert [t.feasible for t in study.trials] == [False] * 5
+
+
+def test_what_is_assumed_of_pairs_is_kept(tmp_path):
+    known = [({"x": 0.1, "site": "Ulm"}, 1.0)]
+    settings = {"known": known, "ignore": ["site"], "fill": {"mesh": 0.3}}
+    space, path = {"x": (0, 1), "mesh": (0, 1)}, tmp_path / "run.db"
+    bamsoo.minimize(lambda x, mesh: x + mesh, space, 1, study=path, **settings)
+    said = "1 evaluation; assumed to have had mesh=0.3; assumed not to depend on site"
+    assert said in bamsoo_("show", path)
+
+
+def test_a_table_of_first_points_needs_no_column_of_what_is_fixed():
+    pandas = pytest.importorskip("pandas")
+    x0 = pandas.DataFrame({"x": [0.1, 0.2]})
+    r = bamsoo.minimize(lambda x, d: x + d, {"x": (0, 1), "d": 2.0}, 2, x0=x0)
+    assert r.X == [{"x": 0.1, "d": 2.0}, {"x": 0.2, "d": 2.0}]

@@ -95,19 +95,28 @@ def _range(text: str) -> tuple[str, Parameter]:
 
 def parse_fill(given: Iterable[str | Mapping[str, Any]], space: Space) -> dict[str, Any]:
     """The values of several `--fill` options, each NAME=VALUE, or of tables of a TOML file."""
-    cells, filled = Cells(space), dict[str, Any]()
+    cells, filled = Cells(space), texts_of(given)
+    for name, text in filled.items():
+        if isinstance(text, str) and name in space.parameters:
+            try:
+                filled[name] = cells.read(name, text)
+            except SpaceError as error:
+                raise SettingsError(f"--fill {name}={text}: {error}") from None
+    return filled
+
+
+def texts_of(given: Iterable[str | Mapping[str, Any]]) -> dict[str, Any]:
+    """What several `--fill` options say, as text, and tables of a TOML file."""
+    texts: dict[str, Any] = {}
     for each in given:
         if isinstance(each, Mapping):
-            filled |= each
+            texts |= each
             continue
         name, equals, text = each.partition("=")
         if not equals:
             raise SettingsError(f"--fill {each}: expected NAME=VALUE")
-        try:
-            filled[name] = cells.read(name, text) if name in space.parameters else text
-        except SpaceError as error:
-            raise SettingsError(f"--fill {each}: {error}") from None
-    return filled
+        texts[name] = text
+    return texts
 
 
 def parse_point(text: str, space: Space) -> dict[str, Any]:

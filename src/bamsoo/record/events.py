@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
+from ..base.checks import count
 from ..base.typing import Simple
 
 
@@ -144,7 +145,7 @@ class Imported:
     time: float | None = None
 
     def __str__(self) -> str:
-        said = [f"{self.taken} evaluations"]
+        said = [count(self.taken, "evaluation")]
         if self.left_out:
             said.append(f"{self.left_out} were left out ({self.why})")
         said += [f"assumed to have had {name}={value!r}" for name, value in self.filled.items()]

@@ -16,8 +16,8 @@ from .known import as_table, is_optunas, is_table, parameter_column
 def with_history(space: SpaceLike, sources: Iterable[Any]) -> SpaceLike:
     """The space, in which fixed parameters have the values that the sources have for them.
 
-    A source is what `known=` takes. One that cannot be read says nothing here; reading it later
-    says what is wrong with it.
+    A source is what `known=` takes, or a dict of values that others lack, as `fill=`. One that
+    cannot be read says nothing here; reading it later says what is wrong with it.
     """
     if not isinstance(space, Mapping):
         return space
@@ -92,6 +92,8 @@ class _Source:
                 self._of_study(OptunaStudy(source, source.study_name).space)
         elif isinstance(source, (str, PathLike)):
             self._of_path(fspath(source))
+        elif isinstance(source, Mapping):
+            self._rows = [source]
         elif isinstance(source, (list, tuple)):
             pairs = (pair for pair in source if isinstance(pair, (list, tuple)) and len(pair) == 2)
             self._rows = [point for point, _ in pairs if isinstance(point, Mapping)]

@@ -19,6 +19,7 @@ from ..record.objectives import ORDINARY, Objectives
 from ..record.residuals import Vector
 from ..record.trials import Record
 from ..space import Constraints, Space
+from ..space.constraints import as_simple
 from .cells import Cells, column, extra_column, is_empty, limit_column, objective_cell
 from .earlier import Earlier, EarlierValue, ReadRow, Terms, UnfinishedError, fitting
 from .evaluation import separated
@@ -81,12 +82,11 @@ def as_known(
         return from_rows(constraints, "known", *table, "value", objectives, terms)
     if isinstance(known, Mapping) or not hasattr(known, "__iter__"):
         raise SettingsError(f"{FORM}, got {brief(known)}")
-    return Earlier(list(_from_pairs(known, objectives, terms)))
+    return _from_pairs(known, objectives, terms)
 
 
-def _from_pairs(
-    known: Iterable[Any], objectives: Objectives, terms: Terms
-) -> Iterator[EarlierValue]:
+def _from_pairs(known: Iterable[Any], objectives: Objectives, terms: Terms) -> Earlier:
+    kept, filled, ignored = list[EarlierValue](), dict[str, Any](), dict[str, None]()
     for pair in known:
         try:
             point, value = pair
@@ -94,11 +94,16 @@ def _from_pairs(
             raise SettingsError(f"{FORM}, but one item of the list is {brief(pair)}") from None
         said, beside = separated(value)
         if isinstance(point, Mapping):
-            point, _ = terms.completed(point)
+            given, (point, _) = point, terms.completed(point)
+            new = [name for name in terms.fill if name in point and name not in given]
+            filled |= {name: as_simple(name, terms.fill[name]) for name in new}
+            ignored |= dict.fromkeys(name for name in terms.ignore if name in given)
             more = {name: v for name, v in point.items() if name not in terms.names}
             terms.refuse_more("known", more)
         values, vector = objectives.told(said)
-        yield EarlierValue(terms.space.point(point), vector or _plain(values), beside)
+        kept.append(EarlierValue(terms.space.point(point), vector or _plain(values), beside))
+    said = "known" if filled or ignored else None  # of pairs, only what is assumed is worth saying
+    return Earlier(kept, source=said, filled=filled, ignored=(*ignored,))
 
 
 def _plain(values: Sequence[float]) -> Any:
@@ -283,7 +288,8 @@ def as_points(space: Space, given: Any) -> Any:
             point, lacking = cells.point(row) if space.named else ([*row.values()], [])
         except SpaceError as error:
             raise SpaceError(f"x0, {where}: {error}") from None
-        if lacking:
+        fixed = {slot.name for slot in space.slots if slot.parameter.fixed is not None}
+        if lacking := [name for name in lacking if name not in fixed]:
             raise SettingsError(f"x0, {where}: has no value of {lacking[0]}")
         points.append(point)
     return points

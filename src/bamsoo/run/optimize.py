@@ -264,7 +264,7 @@ def optimize(
     if new:
         check_function(fun, steps)  # before a file is created
         if space is not None and known is not None:
-            space = with_history(space, [known])
+            space = with_history(space, [known, fill])
     settings: dict[str, Any] = {
         "space": space,
         "direction": direction,
