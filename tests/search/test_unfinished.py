@@ -134,3 +134,24 @@ def test_a_failure_below_the_top_is_kept_unless_it_answers_the_search(answers, f
     assert (
         unfinished.arrive(failed._replace(point=failed.point.at_top), answers, False) is Fate.SEEN
     )
+
+
+def test_what_the_model_believes_of_stopped_evaluations_reaches_the_search():
+    """Also where the search's own points differ from the evaluated ones by rounding."""
+    space = {"rate": bamsoo.Real(1e-4, 1.0, log=True), "width": bamsoo.Int(3, 40)}
+    opt = bamsoo.Optimizer(space, steps=16)
+    for _ in range(14):
+        trial = opt.ask()
+        rate, width = trial.params["rate"], trial.params["width"]
+        for step in range(1, 17):
+            value = (np.log10(rate) + 2) ** 2 + (width - 20) ** 2 / 100 + 2 / step
+            if not opt.report(trial, step, value):
+                break
+        else:
+            opt.tell(trial, value)
+    opt.ask()
+    known = opt.book.known
+    stopped = np.flatnonzero(~known.final)
+    ends = [belief for belief, _ in opt._course._unfinished._dropped.values()]
+    assert len(stopped) > 5
+    assert {float(each) for each in known.F[stopped, 0]} <= {each.means[0] for each in ends}

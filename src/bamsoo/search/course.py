@@ -216,7 +216,11 @@ class Course:
         if self.started and self._unfinished.is_stale:
             self.look()  # now, since a value that is revised before it is entered would count
             beliefs = self._unfinished.revise()
-            self.book.beliefs.revise({key_of(point.unit): each for point, each in beliefs.items()})
+            # by the points of the cube that the search asked for, which differ from those of the
+            # evaluations by rounding
+            at = self._at.items()
+            revised = {key: beliefs[each.point] for key, each in at if each.point in beliefs}
+            self.book.beliefs.revise(revised)
 
     def _bar(self) -> Array:
         """The value that an evaluation has to beat, to be maximised; empty if there is none yet.
