@@ -95,7 +95,7 @@ def test_the_trust_region_shrinks_after_worse_steps_and_grows_after_better_ones(
     region = TrustRegion(ClimbConstants(), 2, noisy=False)
     radii = []
     for better in [False] * 10 + [True] * 6:
-        region.judge(better, region.radius)
+        region.judge(better, region.radius, 1.0)
         radii.append(region.radius)
     assert radii[0] == 0.7
     assert radii[9] == 0.03
@@ -106,15 +106,28 @@ def test_the_trust_region_shrinks_after_worse_steps_and_grows_after_better_ones(
 def test_the_trust_region_shrinks_more_slowly_with_more_than_four_axes():
     for dim, radius in ((4, 0.7), (8, 0.7**0.5), (40, 0.7**0.1)):
         region = TrustRegion(ClimbConstants(), dim, noisy=False)
-        region.judge(False, 1.0)
+        region.judge(False, 1.0, 0.1)
         assert region.radius == pytest.approx(radius)
+
+
+def test_a_strict_region_ends_before_the_step_that_failed():
+    region = TrustRegion(ClimbConstants(), 10, noisy=False, strict=True)
+    region.judge(False, 1.0, 0.5)
+    assert region.radius == pytest.approx(0.35)
+    region.judge(True, 0.35, 0.1)
+    assert region.radius == pytest.approx(0.7)
+    region.judge(False, 0.7, 1.2)  # a model that holds everywhere may be left
+    assert region.radius == pytest.approx(0.49)
+    noisy = TrustRegion(ClimbConstants(), 10, noisy=True, strict=True)
+    noisy.judge(False, 1.0, 0.5)
+    assert noisy.radius == pytest.approx(0.85)
 
 
 def test_a_careful_region_grows_as_slowly_as_it_shrinks():
     region = TrustRegion(ClimbConstants(), 2, noisy=False, careful=True)
-    region.judge(False, 1.0)
-    region.judge(False, 0.7)
-    region.judge(True, region.radius)
+    region.judge(False, 1.0, 0.1)
+    region.judge(False, 0.7, 0.1)
+    region.judge(True, region.radius, 0.1)
     assert region.radius == pytest.approx(0.7)
 
 
@@ -122,7 +135,7 @@ def test_steps_that_were_taken_together_judge_the_trust_region_once():
     region = TrustRegion(ClimbConstants(), 2, noisy=False)
     region.radius = 0.4
     for better, radius in ((False, 0.28), (False, 0.28), (True, 0.8), (False, 0.8), (True, 0.8)):
-        region.judge(better, 0.4)
+        region.judge(better, 0.4, 0.1)
         assert region.radius == pytest.approx(radius)
 
 

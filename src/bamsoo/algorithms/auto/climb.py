@@ -82,14 +82,16 @@ class ClimbConstants:
     radius by `narrow` instead."""
 
     narrow: float = 0.7
-    """The radius is multiplied by this after a step that did not improve."""
+    """The radius is multiplied by this after a step that did not improve. In a box of many real
+    parameters (`Regime.strays`) it becomes this share of the length of the step, if that is
+    shorter: .04 of the area on BBOB in twenty dimensions, as measured by COCO's virtual best, and
+    .02 in ten. In two and five dimensions that would cost .1 and .09."""
 
     few: float = 4.0
     """With more axes than this, `narrow` is raised to the power of this number over that of the
-    axes. With many axes the model has more to learn before it is right, and each new point shrinks
-    the box of the nearest ones as well. With inf it is not, which on some real problems costs 0.02
-    of the score and on others nothing (docs/ablation.md). If constraints are measured, it is not
-    either: two of three cantilevers came out worse."""
+    axes, unless the length of steps counts. With many axes the model has more to learn before it is
+    right, and each new point shrinks the box of the nearest ones as well. If constraints are
+    measured, it is not: two of three cantilevers came out worse."""
 
     narrowest: float = 0.03
     """The smallest radius, where 1 is the box around the points of the model. Within a smaller one
@@ -135,29 +137,40 @@ class ClimbConstants:
 class TrustRegion:
     """How far the steps of a model may go; a radius of 1 is the box around its points.
 
-    A `careful` region grows after a success by as much as it shrinks after a failure.
+    A `careful` region grows after a success by as much as it shrinks after a failure. One that is
+    `strict` is narrowed to less than the length of the step that failed.
     """
 
     def __init__(
-        self, constants: ClimbConstants, dim: int, noisy: bool, careful: bool = False
+        self,
+        constants: ClimbConstants,
+        dim: int,
+        noisy: bool,
+        careful: bool = False,
+        strict: bool = False,
     ) -> None:
-        narrow, widen = constants.narrow ** min(1.0, constants.few / dim), constants.widen
+        narrow, widen = constants.narrow, constants.widen
         if careful:
-            narrow, widen = constants.narrow, 1.0 / constants.narrow
+            widen = 1.0 / narrow
+        elif not strict:
+            narrow **= min(1.0, constants.few / dim)
         regular: tuple[float, float, float] = widen, narrow, constants.narrowest
         self._widen, self._narrow, self._narrowest = constants.calm if noisy else regular
+        self._strict = strict and not noisy
         self.radius = 1.0
 
-    def judge(self, better: bool, radius: float) -> None:
+    def judge(self, better: bool, radius: float, length: float) -> None:
         """Widen the region after a step that improved, and narrow it otherwise.
 
-        `radius` was that of the region when the step was taken. Steps that were taken before the
-        value of another was known count once: they say the same about the same region.
+        `radius` was that of the region when the step of this length was taken. Steps that were
+        taken before the value of another was known count once: they say the same about the same
+        region.
         """
         if better:
             self.radius = max(self.radius, min(radius * self._widen, 1.0))
         elif self.radius <= radius:
-            self.radius = min(self.radius, max(radius * self._narrow, self._narrowest))
+            wrong = min(radius, length) if self._strict else radius
+            self.radius = min(self.radius, max(wrong * self._narrow, self._narrowest))
 
 
 class Place(NamedTuple):
@@ -180,6 +193,7 @@ class Predicted(NamedTuple):
 
     region: TrustRegion
     radius: float
+    length: float
     constraints: Array
     scales: list[ValueScale]
 
@@ -254,8 +268,8 @@ class Climb:
         """Adapt the trust region and the margins."""
         if not isinstance(step.note, Predicted):
             return
-        region, radius, predicted, scales = step.note
-        region.judge(better, radius)
+        region, radius, length, predicted, scales = step.note
+        region.judge(better, radius, length)
         measured = [] if row is None else self._book.known.C[row].tolist()
         if len(measured) and np.isfinite(measured).all():
             seen = [scale(c) for scale, c in zip(scales, measured, strict=True)]
@@ -271,7 +285,7 @@ class Climb:
             shared.locals[key] = Local(len(axes), *settings, book.noisy)
         if key not in self._regions:
             careful = self._regime.careful(len(axes))
-            how = self._constants, len(axes), book.noisy, careful
+            how = self._constants, len(axes), book.noisy, careful, self._regime.strays
             self._regions[key] = TrustRegion(*how)
         return shared.locals[key], self._regions[key]
 
@@ -325,7 +339,7 @@ class Climb:
         x = self._toward_success(x, here)
         length = float(np.linalg.norm(x[axes] - centre))
         if _gap(x[axes], pending) >= constants.same * length:
-            return Proposal(x, new=new, note=note(x))
+            return Proposal(x, new=new, note=note(x, float(np.abs(z).max())))
         bound = UpperBound(
             model,
             np.asarray(np.linalg.solve(model.S, (pending - centre).T).T, dtype=float),
@@ -378,7 +392,7 @@ class Climb:
         place: Place,
         failed: Array,
         region: TrustRegion,
-    ) -> tuple[list[Fence], Callable[[Array], Predicted]]:
+    ) -> tuple[list[Fence], Callable[[Array, float], Predicted]]:
         """The limits of the climb, and what they predict for a point."""
         known, centre = self._book.known, place.here[place.axes]
         fences: list[Fence] = []
@@ -392,7 +406,7 @@ class Climb:
         if (exactly := self._exactly(place)) is not None:
             fences.append(exactly)
         if not known.count:
-            return fences, lambda x: Predicted(region, region.radius, np.empty(0), [])
+            return fences, lambda x, far: Predicted(region, region.radius, far, np.empty(0), [])
         width = np.abs(model.S).sum(1)
         scales = np.maximum(width / width.max(), 1e-2)  # flatter ones cannot be told from rounding
         Z, columns = known.X[place.near][:, place.axes], list(known.C[place.near].T)
@@ -404,8 +418,8 @@ class Climb:
             return -(values + margins), -slopes, -hessian
 
         fences.append(Fence(known.count, lambda z: -(models.values(z) + margins), derivatives))
-        return fences, lambda x: Predicted(
-            region, region.radius, models.values(x[place.axes]), seen
+        return fences, lambda x, far: Predicted(
+            region, region.radius, far, models.values(x[place.axes]), seen
         )
 
     def _exactly(self, place: Place) -> Fence | None:

@@ -91,6 +91,16 @@ class Regime:
         """Whether a step of the candidates costs as much as their failures in a row."""
         return not self.mixed and self.dim >= MANY
 
+    @property
+    def strays(self) -> bool:
+        """Whether the top of a climb's model is mostly far from where it should be.
+
+        With many axes the model has few points for each. A step that failed then says that the
+        model is wrong at the length of the step, however wide the region was. With few axes, a
+        short step that failed rather means that the model is right and its top is near.
+        """
+        return self.plain and self.dim >= MANY
+
     def careful(self, axes: int) -> bool:
         """Whether a climb along so many axes shrinks its region after successes too.
 
