@@ -626,7 +626,7 @@ def test_under_noise_a_study_goes_on_too_and_points_may_be_tried_again(noise):
     assert len({tuple(point.items()) for point in whole}) <= 6
     with pytest.raises(bamsoo.errors.SettingsError, match="noise must be"):
         BaMSOOSampler(noise=-1.0)
-    with pytest.raises(bamsoo.errors.SettingsError, match="auto, bamsoo and gp-ucb"):
+    with pytest.raises(bamsoo.errors.SettingsError, match="auto, bamsoo or gp-ucb"):
         BaMSOOSampler("soo", noise=noise)
 
 
