@@ -162,7 +162,7 @@ def _space(old: Study, plan: Plan, given: dict[str, Any]) -> Any:
     space = _changed(old.space.given, given, fixed, plan.ignore)
     more = {**given, **fixed}
     space |= {name: each for name, each in more.items() if name not in old.space.own_names}
-    return with_history(space, [old, parameters.texts_of(plan.fill)])
+    return with_history(space, [old, parameters.fill_texts(plan.fill)])
 
 
 def _changed(

@@ -95,7 +95,7 @@ def _range(text: str) -> tuple[str, Parameter]:
 
 def parse_fill(given: Iterable[str | Mapping[str, Any]], space: Space) -> dict[str, Any]:
     """The values of several `--fill` options, each NAME=VALUE, or of tables of a TOML file."""
-    cells, filled = Cells(space), texts_of(given)
+    cells, filled = Cells(space), fill_texts(given)
     for name, text in filled.items():
         if isinstance(text, str) and name in space.parameters:
             try:
@@ -105,7 +105,7 @@ def parse_fill(given: Iterable[str | Mapping[str, Any]], space: Space) -> dict[s
     return filled
 
 
-def texts_of(given: Iterable[str | Mapping[str, Any]]) -> dict[str, Any]:
+def fill_texts(given: Iterable[str | Mapping[str, Any]]) -> dict[str, Any]:
     """What several `--fill` options say, as text, and tables of a TOML file."""
     texts: dict[str, Any] = {}
     for each in given:

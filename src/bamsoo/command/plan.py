@@ -139,7 +139,7 @@ def _space(plan: Plan) -> Any:
     space = plan.space if plan.space is not None else default_space(plan.target, plan.directory)
     space = parameters.with_fixed(space, plan.fix or ())
     if space is not None and plan.given and not (plan.study and exists(plan.study)):
-        space = with_history(space, [*plan.given, parameters.texts_of(plan.fill)])
+        space = with_history(space, [*plan.given, parameters.fill_texts(plan.fill)])
     return space
 
 
