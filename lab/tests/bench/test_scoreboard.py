@@ -233,6 +233,7 @@ def test_the_command_compares_with_a_revision_and_keeps_the_lines_it_does_not_ru
     text = page.read_text()
     assert kept in text and "| paper | test functions | 1 |" in text
     assert f"`{board.golden(page)}`" in text and "± 0.000" in text
+    assert "| mean | 2 kinds | 4 |" in text  # of the line that was run and of the one that was kept
 
 
 def test_a_line_or_revision_that_does_not_exist_is_an_error():

@@ -250,19 +250,24 @@ def total(lines: Sequence[ScoreLine]) -> tuple[float, float | None, float | None
 
 def table(lines: Sequence[ScoreLine], against: str | None) -> Table:
     """The scoreboard as a table; its last line is the mean over kinds of users."""
+    return Table(
+        NAME,
+        "Scoreboard" + (f", compared with {against}" if against else ""),
+        HEADER,
+        [*(line.cells for line in lines), _mean(lines)],
+        "Higher is better. The difference is that of the same runs of the two states, with its "
+        "standard error over problems. “Fell” marks a suite that lost more than twice its error.",
+    )
+
+
+def _mean(lines: Sequence[ScoreLine]) -> list[str]:
+    """The last line of the table."""
     now, gain, error = total(lines)
     kinds = len({line.row.kind for line in lines})
     mean = replace(lines[0], runs=sum(line.runs for line in lines), now=now, peer="")
     before = None if gain is None else now - gain
     cells = replace(mean, before=before, difference=gain, error=error).cells
-    return Table(
-        NAME,
-        "Scoreboard" + (f", compared with {against}" if against else ""),
-        HEADER,
-        [*(line.cells for line in lines), ["mean", f"{kinds} kinds", *cells[2:]]],
-        "Higher is better. The difference is that of the same runs of the two states, with its "
-        "standard error over problems. “Fell” marks a suite that lost more than twice its error.",
-    )
+    return ["mean", f"{kinds} kinds", *cells[2:]]
 
 
 def golden(page: Path) -> str:
@@ -273,17 +278,25 @@ def golden(page: Path) -> str:
 def _merged(shown: Table, page: Path) -> str:
     """The table with the lines of the page that were not run now, and the digest of golden runs.
 
-    Each line says which source it belongs to. The mean is that of the last run of all suites.
+    Each line says which source it belongs to. The mean is that of all lines, if none is missing.
     """
     found = {_name(row[0]): [*row] for row in shown.rows}
     text = page.read_text("utf-8")
     kept = [_cells(line) for line in text.splitlines() if line.startswith("| ")]
     known = {_name(cells[0]): cells for cells in kept if len(cells) == len(HEADER)}
-    if not {*ALL} <= {*found}:
-        found.pop("mean")
     every = known | found
-    rows = [every[name] for name in (*ALL, "mean") if name in every]
+    rows = [every[name] for name in ALL if name in every]
+    if {*ALL} <= {*every}:
+        rows.append([*_mean([_read(cells) for cells in rows])[:-1], ""])
     return f"{replace(shown, rows=rows).markdown()}\n\nGolden runs: `{golden(page.resolve())}`"
+
+
+def _read(cells: list[str]) -> ScoreLine:
+    """A line of the page."""
+    gain, _, error = cells[5].partition(" ± ")
+    before, difference, of_it = (float(each) if each else None for each in (cells[4], gain, error))
+    row, runs, now = ALL[_name(cells[0])], int(cells[2]), float(cells[3])
+    return ScoreLine(row, runs, now, before, difference, of_it)
 
 
 def _name(cell: str) -> str:
