@@ -103,7 +103,7 @@ def test_a_partition_needs_a_tree_and_two_parameters(axes):
 
 def test_unknown_pictures_and_parameters_are_refused(mixed, axes):
     with pytest.raises(bamsoo.errors.SettingsError, match="expected one of convergence, partition"):
-        mixed.plot("convergance")
+        mixed.plot("convergenc")
     with pytest.raises(bamsoo.errors.SettingsError, match="unknown parameter 'depth'"):
         mixed.plot("contour", axes, x="depth")
 

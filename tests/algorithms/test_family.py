@@ -205,7 +205,7 @@ def test_algorithms_that_assume_noise_refuse_the_setting():
         bamsoo.errors.SettingsError, match="StoSOO assumes that every value is noisy"
     ):
         bamsoo.minimize(parabola, [(0, 1)], 10, algorithm="stosoo", noise=0.1)
-    with pytest.raises(bamsoo.errors.SettingsError, match="auto, bamsoo and gp-ucb"):
+    with pytest.raises(bamsoo.errors.SettingsError, match="auto, bamsoo or gp-ucb"):
         bamsoo.minimize(parabola, [(0, 1)], 10, algorithm="logo", noise=0.1)
 
 

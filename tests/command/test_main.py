@@ -52,7 +52,7 @@ def test_other_distributions_replace_no_command(installed):
 
 @pytest.mark.parametrize(
     ("typed", "said"),
-    [("minimise", " Did you mean minimize?"), ("repport", " Did you mean report?"), ("sing", "")],
+    [("minimise", " Did you mean minimize?"), ("reportt", " Did you mean report?"), ("sing", "")],
 )
 def test_a_command_that_does_not_exist_names_the_one_that_was_meant(typed, said):
     done = CliRunner().invoke(main, [typed, "branin"])

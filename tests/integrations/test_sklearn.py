@@ -286,7 +286,7 @@ def test_a_scorer_that_gives_several_scores_may_be_searched_without_refit():
         ({"space": {"C": (1, 0)}}, "C: low must be below high"),
         ({"algorithm": "best"}, "algorithm"),
         ({"noise": -1.0}, "noise must be"),
-        ({"algorithm": "soo", "noise": 1.0}, "auto, bamsoo and gp-ucb"),
+        ({"algorithm": "soo", "noise": 1.0}, "auto, bamsoo or gp-ucb"),
     ],
 )
 def test_bad_settings_are_refused_in_a_sentence(settings, message):

@@ -53,7 +53,7 @@ def square(x):
         ({"bounds": LINE}, r"did you mean space\?"),
         ({"dimensions": LINE}, r"did you mean space\?"),
         ({"direction": "maximize"}, r"bamsoo\.maximize"),
-        ({"algoritm": "soo"}, r"did you mean algorithm\?"),
+        ({"algorithms": "soo"}, r"did you mean algorithm\?"),
         ({"catch": (ValueError,)}, 'did you mean on_error="fail"'),
         ({"pruner": None}, "did you mean steps, with which"),
         ({"sampler": None}, r"did you mean algorithm\?"),

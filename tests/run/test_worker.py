@@ -147,7 +147,7 @@ class Closed(Exception):
 
 
 ODD = {
-    "ValueError: caf\\udce9": lambda: ValueError("caf\udce9"),  # not UTF-8
+    "ValueError: \\udce9t\\udce9": lambda: ValueError("\udce9t\udce9"),  # not UTF-8
     "Mute: (no text, because its __str__ raises an exception)": Mute,
     "Abort: enough": lambda: Abort("enough"),
     "KeyboardInterrupt: mine": lambda: KeyboardInterrupt("mine"),

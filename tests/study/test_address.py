@@ -66,7 +66,7 @@ def found_in(said):
 @example(password=f"@#{SECRET}", name="n")
 @example(password=f"/@{SECRET}?", name="n")
 def test_no_part_of_a_password_is_shown_and_it_is_understood_or_refused(password, name):
-    for scheme in ("postgresql", "postgres", "mysql", "postgresql+psycopg2", "http", "postgress"):
+    for scheme in ("postgresql", "postgres", "mysql", "postgresql+psycopg2", "http", "postgresx"):
         for form in (
             "{}://me:{}@host/db#{}",
             "{}://me@host/db?password={}#{}",
