@@ -2,6 +2,7 @@
 
 import logging
 import numbers
+import os
 import re
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -260,7 +261,7 @@ class Loop:
         self, search: Optimizer, rules: Rules, display: Display, none_is_meant: bool = False
     ) -> None:
         self.search, self.rules, self.display = search, rules, display
-        self.began = time.monotonic()
+        self.began, self.process = time.monotonic(), os.getpid()
         self.unit = search.ledger.costs.unit
         """The parts of a full evaluation, such as its steps, in which the budget is counted."""
         self.out: dict[int, Trial] = {}
@@ -480,7 +481,7 @@ class Loop:
                 self.record(trial, reply)
             self.search.tell_checked(trial, event)
         except StudyError:  # it may have taken hours, and nobody else knows it
-            if reply.value is not None:
+            if reply.value is not None and os.getpid() == self.process:  # not in a forked child
                 what = "trial %d at %s gave %r, which could not be stored"
                 shown = logging.getLogger("bamsoo.study")  # its warnings are, in any program
                 shown.warning(what, trial.number, trial.params, reply.value)
