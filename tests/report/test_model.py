@@ -138,7 +138,9 @@ def test_a_noisy_study_has_one_best_wherever_it_is_looked_at(tmp_path, algorithm
     model = report["model"]
     assert f"that {type(algorithm).__name__} used" in model["says"]
     assert model["noise"] > 0
-    assert len(model["points"]) == 25
+    assert {*map(tuple, model["points"])} == {tuple(e.x.tolist()) for e in r.evaluations}
+    if workers is None:  # the order of threads decides whether a point is out twice at one time
+        assert len(model["points"]) == 25
     # without a replay, both say that the best is that of the measured values
     hasty = CliRunner().invoke(main, ["show", str(path), "--json", "--no-replay"])
     assert json.loads(hasty.stdout)["value"] == told
