@@ -13,6 +13,7 @@ from bamsoo.algorithms.auto.climb import (
     ClimbConstants,
     ClimbProblem,
     Fence,
+    Predicted,
     Shared,
     TrustRegion,
     _rounded,
@@ -24,7 +25,7 @@ from bamsoo.algorithms.auto.local import (
     Trend,
 )
 from bamsoo.algorithms.auto.loop import CONSTANTS
-from bamsoo.algorithms.auto.schedule import Focus
+from bamsoo.algorithms.auto.schedule import Focus, Proposal
 from bamsoo.algorithms.book import Book
 from bamsoo.algorithms.search import Outcome
 from bamsoo.space.axes import Continuous, Discrete, Domain, cube
@@ -121,6 +122,19 @@ def test_a_strict_region_ends_before_the_step_that_failed():
     noisy = TrustRegion(ClimbConstants(), 10, noisy=True, strict=True)
     noisy.judge(False, 1.0, 0.5)
     assert noisy.radius == pytest.approx(0.85)
+
+
+@pytest.mark.parametrize(
+    ("dim", "value", "radius"), [(10, 3.0, 0.8), (10, 2.0, 0.28), (8, 3.0, 0.28)]
+)
+def test_a_step_on_a_stair_with_many_axes_widens_the_region(dim, value, radius):
+    X = np.random.default_rng(1).random((4, dim))
+    climb = climb_of(X, np.array([0.0, 1.0, 3.0, value]))
+    region = TrustRegion(ClimbConstants(), 4, noisy=False)
+    region.radius = 0.4
+    note = Predicted(region, 0.4, 0.1, np.empty(0), [])
+    climb.judge(Proposal(X[3], note=note), better=False, row=3)
+    assert region.radius == pytest.approx(radius)
 
 
 def test_a_careful_region_grows_as_slowly_as_it_shrinks():

@@ -269,6 +269,8 @@ class Climb:
         if not isinstance(step.note, Predicted):
             return
         region, radius, length, predicted, scales = step.note
+        if self._regime.strays and row is not None:  # on a stair, steps are too short, not too long
+            better = better or bool(self._book.known.values[row] == self._book.known.values.max())
         region.judge(better, radius, length)
         measured = [] if row is None else self._book.known.C[row].tolist()
         if len(measured) and np.isfinite(measured).all():
