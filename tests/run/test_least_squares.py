@@ -82,8 +82,9 @@ def test_ask_and_tell_ask_for_the_same_points_whether_the_fit_was_declared_or_no
     assert points[0] == points[1] == bamsoo.least_squares(decay, SPACE, 10).X
 
 
-def test_a_study_of_a_fit_continues_with_its_residuals(tmp_path):
-    path = tmp_path / "fit.db"
+def test_a_study_of_a_fit_continues_with_its_residuals(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    path = "fit.db"
     weights = [1.0] * 11 + [0.5]
     more = {"loss": "soft_l1", "f_scale": 0.1, "weights": weights}
     whole = bamsoo.least_squares(decay, SPACE, 14, **more)
