@@ -83,9 +83,9 @@ class ClimbConstants:
 
     narrow: float = 0.7
     """The radius is multiplied by this after a step that did not improve. In a box of many real
-    parameters (`Regime.strays`) it becomes this share of the length of the step, if that is
-    shorter: .04 of the area on BBOB in twenty dimensions, as measured by COCO's virtual best, and
-    .02 in ten. In two and five dimensions that would cost .1 and .09."""
+    parameters (`Regime.strays`) it becomes this share of the length of the step, if the step was
+    shorter than the radius. On BBOB this gains .04 of the area of COCO's virtual best in twenty
+    dimensions and .02 in ten. In two and five dimensions it would cost .1 and .09."""
 
     few: float = 4.0
     """With more axes than this, `narrow` is raised to the power of this number over that of the
@@ -269,7 +269,7 @@ class Climb:
         if not isinstance(step.note, Predicted):
             return
         region, radius, length, predicted, scales = step.note
-        if self._regime.strays and row is not None:  # on a stair, steps are too short, not too long
+        if self._regime.strays and row is not None:  # equal values: too short a step
             better = better or bool(self._book.known.values[row] == self._book.known.values.max())
         region.judge(better, radius, length)
         measured = [] if row is None else self._book.known.C[row].tolist()
