@@ -115,3 +115,10 @@ def test_a_function_that_does_not_take_the_parameters_is_refused_before_it_is_ca
         said = refused("minimize", "mine_b:loss", *options, "--budget", 5, *more)
         assert why in said
         assert not (here / "run.db").exists()
+
+
+@pytest.mark.parametrize("target", ["branin", "bamsoo.problems:branin"])
+def test_a_built_in_problem_keeps_its_own_parameters(target):
+    said = refused("minimize", target, "--param", "a:0:1", "--param", "x:0:1", "--budget", 9)
+    assert "branin takes the parameters x0, x1 in ranges of its own, got a, x; leave out" in said
+    assert "failed" not in said

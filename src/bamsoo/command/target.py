@@ -51,11 +51,23 @@ def default_space(target: GivenTarget, directory: str) -> Any:
 
 def callable_of(target: GivenTarget, directory: str, space: Space) -> Callable[..., Any]:
     """A problem, or a function that takes the parameters of the space, as what the workers call."""
-    if "problem" in target:
-        return problems.ALL[target["problem"]]
-    function = _function(target["function"], directory)
+    known = target.get("problem")
+    function = problems.ALL[known] if known else _function(target["function"], directory)
+    if isinstance(function, problems.Problem):
+        _check_own(function, space)
+        return function
     check_arguments(function, space)
     return _no_exit(function)
+
+
+def _check_own(problem: problems.Problem, space: Space) -> None:
+    """Raise an error if a built-in problem would be called with parameters by name."""
+    own = Space(problem.bounds)
+    if space.named:
+        raise SettingsError(
+            f"{problem.name} takes the parameters {', '.join(own.names)} in ranges of its own, "
+            f"got {', '.join(space.own_names)}; leave out --param and --fix"
+        )
 
 
 def _function(text: str, directory: str) -> Callable[..., Any]:

@@ -7,6 +7,7 @@ from functools import partial
 from inspect import Parameter, Signature, signature, unwrap
 from typing import Any
 
+from ..base.checks import short
 from ..base.words import FIT, MEANT, NEEDLESS
 from ..errors import CallError
 from ..space import Space
@@ -66,8 +67,9 @@ def check_arguments(fun: Callable[..., Any], space: Space) -> None:
         return
     names = space.own_names
     own = [each for each in takes.parameters.values() if each.kind not in _REST]
-    call = f"fun is called with the parameters by name, as fun({names[0]}=..."
-    call += ")" if len(names) == 1 else ", ...)"
+    taken = [each.name for each in own if each.kind is not Parameter.POSITIONAL_ONLY]
+    call = short(f"fun({', '.join(f'{name}=...' for name in names)})")
+    call = f"by name it takes {short(', '.join(taken)) or 'nothing'}, and it is called as {call}"
     for each in own:
         if each.name not in names and each.default is Parameter.empty:
             raise CallError(
@@ -76,7 +78,6 @@ def check_arguments(fun: Callable[..., Any], space: Space) -> None:
             )
     if any(each.kind is Parameter.VAR_KEYWORD for each in takes.parameters.values()):
         return
-    taken = {each.name for each in own if each.kind is not Parameter.POSITIONAL_ONLY}
     for name in names:
         if name not in taken:
             raise CallError(f"fun takes no argument {name!r}, a parameter of the space: {call}")
