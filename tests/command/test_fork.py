@@ -244,6 +244,10 @@ def test_every_setting_of_the_old_study_stays_unless_another_is_given(here):
         squares = SumOfSquares(loss="soft_l1", f_scale=0.5)
         assert new.result.fun == pytest.approx(squares.value(Vector(new.result.residuals)))
     assert "--data cannot be changed" in refused("fork", "fit.db", "fit-4.db", "--data", "a.csv")
+    bamsoo_("fork", "fit.db", "fit-5.db", "--f-scale", "0.5")  # the loss is still that of the old
+    bamsoo.least_squares(lambda x: [x, 1.0], {"x": (1, 2)}, 3, study="plain.db")
+    said = refused("fork", "plain.db", "fit-6.db", "--f-scale", "0.5")
+    assert "--f-scale has no effect on plain squares" in said
 
 
 @pytest.mark.parametrize(

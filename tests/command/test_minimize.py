@@ -77,6 +77,8 @@ WRONG = [
     (["branin", "--param", "x:0.5:1.5:int", "--budget", 3], "must be a whole number"),
     (["branin", "--param", "x:0:1", "--param", "x:0:2", "--budget", 3], "x is listed twice"),
     (["branin", "--param", "x=a,a", "--budget", 3], "twice"),
+    (["branin", "--budget", 3, "--fill", "x0=1"], "--fill is about the earlier evaluations"),
+    (["branin", "--budget", 3, "--ignore", "x9"], "--ignore is about the earlier evaluations"),
     (["branin", "--param", "a b:0:1", "--budget", 3], "the name must be a single word"),
 ]
 

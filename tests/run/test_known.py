@@ -278,6 +278,25 @@ def test_a_source_that_says_more_than_the_space_is_refused_by_name(varied, form,
     assert r._details.evaluations[0].params.keys() == {"a"}
 
 
+@pytest.mark.parametrize("form", ["study", "frame", "pairs"])
+def test_a_misspelt_name_to_ignore_is_refused(varied, form):
+    with Study.open(varied, readonly=True) as study:
+        frame = study.result.to_dataframe()
+    known = {"study": varied, "frame": frame, "pairs": [({"a": 0.3, "d": 0.1}, 0.5)]}[form]
+    space = {"a": (0, 1), "d": (0, 1)}
+    with pytest.raises(SettingsError, match=r"the earlier evaluations have no 'dd', only .*a.*, d"):
+        given(known, space, ignore=["dd"])
+    with pytest.raises(SettingsError, match=r"have no 'site', only x0; correct"):
+        bamsoo.minimize(lambda x: 1.0, [(0, 1)], 1, known=[([0.3], 0.5)], ignore="site")
+    assert given([], space, ignore="dd")[1] == []  # nothing says that it is misspelt
+
+
+@pytest.mark.parametrize("setting", [{"fill": {"x": 0.5}}, {"ignore": "site"}])
+def test_what_is_said_about_no_earlier_evaluations_is_refused(setting):
+    with pytest.raises(SettingsError, match="is about the earlier evaluations of known=; give"):
+        bamsoo.minimize(lambda x: x, {"x": (0, 1)}, 2, **setting)
+
+
 def test_what_does_not_fit_may_say_more(varied, tmp_path):
     r, told = given(varied, {"a": (2, 3)})
     assert told == []

@@ -82,6 +82,12 @@ def test_ask_and_tell_ask_for_the_same_points_whether_the_fit_was_declared_or_no
     assert points[0] == points[1] == bamsoo.least_squares(decay, SPACE, 10).X
 
 
+def test_a_scale_without_a_loss_is_refused():
+    with pytest.raises(SettingsError, match=r'f_scale= has no effect .* such as loss="soft_l1"'):
+        bamsoo.least_squares(decay, SPACE, 4, f_scale=0.1)
+    assert bamsoo.least_squares(decay, SPACE, 2, f_scale=0.1, loss="linear").nfev == 2
+
+
 def test_a_study_of_a_fit_continues_with_its_residuals(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     path = "fit.db"

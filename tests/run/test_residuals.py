@@ -145,6 +145,8 @@ def test_data_without_residuals(tmp_path, monkeypatch):
     assert "--data needs --residuals" in refused(*given, "data.csv")
     assert "none.csv: cannot be read" in refused(*given, "none.csv", "--residuals", "y")
     assert "--loss needs --residuals" in refused(*given[:-1], "--loss", "huber")
+    said = refused(*given[:-1], "--residuals", "y", "--f-scale", "2")
+    assert "--f-scale has no effect on plain squares; give a loss, too, such as --loss" in said
 
 
 def test_loss_and_weights_of_a_study_are_kept(tmp_path, monkeypatch):

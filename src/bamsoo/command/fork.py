@@ -61,6 +61,7 @@ def fork(ctx: click.Context, /, study: str, new: str, **options: Any) -> None:
         constraints = Constraints(Space(space), _constraints(old, plan) or None)
         direction = "maximize" if plan.direction else old.settings["direction"]
         aims = _objectives(old, plan, direction)
+        plan.check_scale(aims)
         ways = dict(aims.ways) if aims.named else aims.squares
         note = _noted(old, study, plan)
         if not command:  # what the same program has printed so far is kept, though no longer needed

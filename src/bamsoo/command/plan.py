@@ -256,6 +256,7 @@ def _say(what: str) -> None:
 def _given(plan: Plan, space: Any) -> tuple[Constraints, Objectives, int | None]:
     """The constraints on a space, the objectives and the steps of a new search."""
     aims = Objectives.of(plan.aims, plan.direction or DIRECTION)
+    plan.check_scale(aims)
     return Constraints(Space(space), plan.limits), aims, plan.steps
 
 
@@ -275,6 +276,7 @@ def _prepare(
     given = [
         as_known(constraints, each, objectives, terms, plan.value, steps) for each in plan.given
     ]
+    terms.check_use(given)
     return Work(fun, given, points)
 
 

@@ -15,6 +15,7 @@ from ..algorithms import BY_NAME, Algorithm, resolve
 from ..base.checks import is_finite
 from ..base.defaults import ALGORITHM, DIRECTION
 from ..errors import SettingsError
+from ..record.objectives import Objectives
 from ..record.residuals import LOSSES, SumOfSquares
 from ..run.residuals import read_data
 from ..space import Formula
@@ -441,6 +442,11 @@ class Plan:
         """The settings of a fit that were given: its loss, and weights."""
         how = {"loss": self.loss, "f_scale": self.f_scale, "weights": self.weights}
         return {name: each for name, each in how.items() if each is not None}
+
+    def check_scale(self, aims: Objectives) -> None:
+        """Raise an error if a scale was given for a fit that has no loss."""
+        if self.f_scale is not None and self.loss is None and aims.squares is not None:
+            aims.squares.check_scale("--f-scale", "--loss soft_l1")
 
     @property
     def limits(self) -> list[Any] | None:

@@ -101,6 +101,13 @@ class SumOfSquares:
             raise SettingsError(f"{form}, and at least one of them > 0, got {brief(given)}")
         object.__setattr__(self, "weights", tuple(map(float, weights)))
 
+    def check_scale(self, setting: str, loss: str) -> None:
+        """Raise an error if a scale was given by this setting, and nobody chose a loss."""
+        if self.loss == "linear":
+            raise SettingsError(
+                f"{setting} has no effect on plain squares; give a loss, too, such as {loss}"
+            )
+
     def seen(self, residuals: ArrayLike) -> Array:
         """The numbers whose squares are added; nan for missing data."""
         found = self.weighted(residuals)

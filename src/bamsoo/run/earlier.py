@@ -54,6 +54,8 @@ class Earlier(NamedTuple):
     """The names of the source that were ignored."""
     unfinished: int = 0
     """How many of those that were left out are not finished."""
+    there: Sequence[str] = ()
+    """The names that the source has."""
 
     @property
     def note(self) -> str:
@@ -184,6 +186,23 @@ class Terms:
                 lacking.append(slot.name)
         return point, lacking
 
+    def check_use(self, given: Sequence[Earlier]) -> None:
+        """Raise an error if `fill` or `ignore` is about nothing in the earlier evaluations."""
+        for setting, said in (("fill", self.fill), ("ignore", self.ignore)):
+            if said and not given:
+                raise SettingsError(
+                    f"--{setting} is about the earlier evaluations of --import; give that, too"
+                    if self.flags
+                    else f"{setting}= is about the earlier evaluations of known=; give that, too"
+                )
+        there = dict.fromkeys(name for each in given for name in each.there)
+        for name in self.ignore:
+            if there and name not in there:
+                raise SettingsError(
+                    f"ignore: the earlier evaluations have no {name!r}, only {', '.join(there)}; "
+                    "correct the name, or leave it out"
+                )
+
     def refuse_less(self, source: str, lacking: Iterable[str], what: str, there: str) -> None:
         """Raise an error if evaluations lack parameters that the source never has."""
         for name in lacking:
@@ -265,4 +284,5 @@ def fitting(
     if unfinished:
         reasons.append(f"{unfinished} without a final value: stopped early, or not finished")
     why = "; ".join(reasons)
-    return Earlier(kept, misfits + unfinished, why, source, filled, ignored, unfinished)
+    left_out = misfits + unfinished
+    return Earlier(kept, left_out, why, source, filled, ignored, unfinished, (*there,))

@@ -87,6 +87,7 @@ def as_known(
 
 def _from_pairs(known: Iterable[Any], objectives: Objectives, terms: Terms) -> Earlier:
     kept, filled, ignored = list[EarlierValue](), dict[str, Any](), dict[str, None]()
+    there = dict[str, None]()
     for pair in known:
         try:
             point, value = pair
@@ -95,15 +96,18 @@ def _from_pairs(known: Iterable[Any], objectives: Objectives, terms: Terms) -> E
         said, beside = separated(value)
         if isinstance(point, Mapping):
             given, (point, _) = point, terms.completed(point)
+            there |= dict.fromkeys(given)
             new = [name for name in terms.fill if name in point and name not in given]
             filled |= {name: as_simple(name, terms.fill[name]) for name in new}
             ignored |= dict.fromkeys(name for name in terms.ignore if name in given)
             more = {name: v for name, v in point.items() if name not in terms.names}
             terms.refuse_more("known", more)
+        else:
+            there |= dict.fromkeys(terms.names)
         values, vector = objectives.told(said)
         kept.append(EarlierValue(terms.space.point(point), vector or _plain(values), beside))
     said = "known" if filled or ignored else None  # of pairs, only what is assumed is worth saying
-    return Earlier(kept, source=said, filled=filled, ignored=(*ignored,))
+    return Earlier(kept, source=said, filled=filled, ignored=(*ignored,), there=(*there,))
 
 
 def _plain(values: Sequence[float]) -> Any:
@@ -150,7 +154,7 @@ def from_study(
     steps: int | None = None,
 ) -> Earlier:
     """The evaluations of another study, in the space of this run."""
-    names, there = terms.names, sorted(study.space.own_names)
+    names, there, trials = terms.names, sorted(study.space.own_names), study.trials
     wanted, limits = _aims(study, objectives), constraints.measured
     fidelity = study.space.names[-1] if study.space.fidelity is not None else None
     aims = study.objectives.names
@@ -176,8 +180,10 @@ def from_study(
         )
         return ReadRow(known, lacking, others)
 
-    rows = ((str(study.path), partial(read, each)) for each in study.trials)
-    return fitting(constraints, terms, str(study.path), rows, there)
+    rows = ((str(study.path), partial(read, each)) for each in trials)
+    found = fitting(constraints, terms, str(study.path), rows, there)
+    recorded = dict.fromkeys(name for record in trials for name in _numbers(record))
+    return found._replace(there=(*there, *recorded))
 
 
 def _after(record: Record, steps: int, before: int, values: Sequence[str]) -> Record:

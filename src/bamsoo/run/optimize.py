@@ -283,6 +283,7 @@ def optimize(
             _note_budget(search, budget)
         terms = Terms(search.space, fill, ignore)
         earlier = as_known(search.constraints, known, search.objectives, terms, steps=search.steps)
+        terms.check_use([] if known is None else [earlier])
         search.give(earlier.known, earlier.event)
         for point in first:
             search.enqueue(point, again=False)  # the same call goes on
@@ -411,7 +412,8 @@ def least_squares(*args: Any, **kwargs: Any) -> "Result":
         What takes the place of a squared residual, as in scipy's `least_squares`, so that outliers
         count less.
     f_scale : float, default 1.0
-        The size of a residual above which it counts as an outlier; without effect for "linear".
+        The size of a residual above which it counts as an outlier; without effect for "linear", so
+        that it needs a `loss`.
     weights : sequence of float, optional
         The weight of each squared residual, such as one over the variance of its error.
     noise : float or "learn", optional
@@ -442,7 +444,10 @@ def least_squares(*args: Any, **kwargs: Any) -> "Result":
     """
     check_call("least_squares", _FITTED, args, kwargs)
     given = {name: kwargs.pop(name) for name in ("loss", "f_scale", "weights") if name in kwargs}
-    return minimize(*args, **kwargs, objectives=SumOfSquares(**given))
+    squares = SumOfSquares(**given)
+    if "f_scale" in given and "loss" not in given:
+        squares.check_scale("f_scale=", 'loss="soft_l1"')
+    return minimize(*args, **kwargs, objectives=squares)
 
 
 def _fitted() -> Signature:
