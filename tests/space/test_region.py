@@ -5,7 +5,7 @@ import pytest
 from scipy.optimize import LinearConstraint, NonlinearConstraint
 
 import bamsoo
-from bamsoo import Formula
+from bamsoo import Choice, Formula, Int, Real
 from bamsoo.errors import SettingsError, SpaceError
 from bamsoo.space import Constraints, Space
 
@@ -189,3 +189,54 @@ def test_in_a_narrow_cell_derivatives_are_taken_inside_it():
     found = there.find(low, high, np.array([0.500004, 0.58]), 32)
     assert found.x is not None
     assert 0.5 <= min(seen) < max(seen) <= high[0]
+
+
+def overlaps(x):
+    gaps[:] = 0.3 - np.abs(x[:2] - x[2:])
+    return gaps
+
+
+gaps = np.empty(2)
+
+
+@pytest.mark.parametrize(
+    ("space", "constraint"),
+    [
+        ([(0, 1)] * 4, overlaps),  # it returns the same array each time
+        ([(0, 1)] * 4, lambda x: bool(x[0] < x[1])),
+        ([(0, 1)] * 4, LinearConstraint([[1, 2, 0.3, 4]], 1, 2)),
+        ({"a": (0, 1), "b": Int(0, 9), "c": Real(1e-3, 1, log=True)}, Formula("b*c <= a**2 + 1")),
+        ({"a": (0, 1), "b": Choice([1.5, 2.5]), "c": 2}, Formula("1 <= a*b + c**0 <= 2")),
+        ({"m": Choice({"p": {"t": (0, 1)}, "q": {"k": Int(1, 9)}}), "a": (0, 1)}, Formula("t<=a")),
+        ({"a": (0, 1), "b": (0, 1)}, Formula("2 <= 1")),
+        ({"a": (0, 1), "b": (0, 1)}, lambda a, b: [a - b, 1]),
+    ],
+)
+def test_several_points_have_the_same_numbers_as_each_of_them(space, constraint):
+    allowed = region(space, constraint, Formula("1/2 <= 1"))
+    domain = Space(space).domain
+    U = np.random.default_rng(1).random((20, domain.dim))
+    U[10:] = np.where(np.arange(domain.dim) == np.arange(10)[:, None] % domain.dim, U[10:], U[0])
+    U[18], U[19] = 0.0, 1.0
+    U = np.array([domain.snap(u) for u in U])
+    each = np.array([allowed.numbers(u[None])[0] for u in U])
+    assert np.array_equal(allowed.numbers(U), each)
+    assert allowed.allows(U).tolist() == [allowed.allowed(u) for u in U]
+    assert allowed.numbers(U[:0]).shape == (0, each.shape[1])
+
+
+def test_bisection_is_given_up_once_it_cannot_end_in_the_cell():
+    calls = []
+
+    def inside(x):
+        calls.append(x)
+        return bool(x[0] <= 0.25)
+
+    allowed = region([(0, 1)] * 2, inside)
+    allowed.find(np.zeros(2), np.ones(2), np.array([0.2, 0.5]))  # which is known from now on
+    del calls[:]
+    low, high = np.array([0.5, 0.0]), np.ones(2)
+    assert allowed.find(low, high, np.array([0.75, 0.5])).x is None
+    assert len(calls) < 40
+    found = allowed.find(np.array([0.2499, 0.0]), high, np.array([0.75, 0.5])).x
+    assert found[0] == pytest.approx(0.25)

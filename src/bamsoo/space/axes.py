@@ -276,6 +276,11 @@ class Domain:
         """Whether a point meets the constraints that are known in advance."""
         return self.region is None or self.region.allowed(x)
 
+    def allows(self, X: Array) -> Mask:
+        """Which rows of X meet the constraints that are known in advance."""
+        everywhere: Mask = np.ones(len(X), dtype=bool)
+        return everywhere if self.region is None else self.region.allows(X)
+
     def near(self, x: Array) -> Array | None:
         """The point that x stands for, or an allowed point near it; None if none was found."""
         return self.snap(x) if self.region is None else self.region.near(x)

@@ -8,7 +8,8 @@ alone means at most 0.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import wraps
+from functools import cached_property, wraps
+from itertools import chain
 from math import inf
 from numbers import Integral
 from typing import Any, NamedTuple
@@ -40,11 +41,28 @@ LONGEST_FORMULAS = 20_000
 points if it is hard to find one that they allow; a Python function has no such limit."""
 
 
+class Points:
+    """Points in the parameters' own units, in the forms that constraints take them in."""
+
+    def __init__(self, space: Space, X: Array) -> None:
+        self._space, self.X = space, X
+
+    @cached_property
+    def columns(self) -> list[list[float]]:
+        """The numbers of each parameter."""
+        return self.X.T.tolist()  # type: ignore[no-any-return]
+
+    @cached_property
+    def params(self) -> list[dict[str, Any]]:
+        """The values of each point by name."""
+        return [self._space.params(x) for x in self.X]
+
+
 class Bounded(NamedTuple):
     """A constraint as numbers with bounds: it is met if low <= values(x) <= high."""
 
-    values: Callable[[Array], Array]
-    """Computes the numbers at a point, which is given in the parameters' own units."""
+    values: Callable[[Points], Sequence[Sequence[float]] | Array]
+    """Computes the numbers at some points; for each number, the values at all points."""
     low: Array
     """Lower bounds of the numbers."""
     high: Array
@@ -57,6 +75,10 @@ class Bounded(NamedTuple):
     """What the constraint is called in messages."""
     texts: Sequence[str] = ()
     """Each number with its bound in words, if the constraint was given as text."""
+
+    def at(self, space: Space, x: Array) -> Array:
+        """The numbers at a single point."""
+        return np.array([each[0] for each in self.values(Points(space, x[None]))])
 
     @property
     def limits(self) -> list[tuple[str, str]]:
@@ -143,11 +165,14 @@ class Constraints:
         space, rows = self.space, self._rows
         domain = space.domain
 
-        def values(u: Array) -> Array:
-            x = space.decode(u)
-            if len(rows) == 1:
-                return rows[0].values(x)
-            return np.concatenate([each.values(x) for each in rows])
+        def values(U: Array) -> Array:
+            if not len(U):
+                return np.empty((0, sum(len(each.low) for each in rows)))
+            points = Points(space, space.decode(U))
+            found, *others = (each.values(points) for each in rows)
+            if others:
+                found = [*found, *chain(*others)]
+            return np.ascontiguousarray(np.asarray(found).T)
 
         linear = [each.linear for each in rows if each.linear is not None]
         return Region(
@@ -226,7 +251,7 @@ class Constraints:
         found = []
         for each in self._rows:
             if each.smooth:
-                y = each.values(x)
+                y = each.at(self.space, x)
                 found += [each.low - y, y - each.high]
         with np.errstate(invalid="ignore"):
             return np.concatenate(found) if found else np.empty(0)
@@ -239,7 +264,7 @@ class Constraints:
         if (words := self.space.moved(x)) is not None:
             return words
         for each in self._rows:
-            y = each.values(x)
+            y = each.at(self.space, x)
             if not ((y >= each.low) & (y <= each.high)).all():  # nan is neither
                 return each.words
         return None
@@ -408,60 +433,68 @@ def _rows(space: Space, given: Any) -> Bounded:
 
 def _callable(space: Space, given: Callable[..., Any]) -> Bounded:
     words = getattr(given, "__name__", None) or brief(given)
-
-    def called(x: Array) -> Any:
-        return given(**space.params(x)) if space.named else given(x.copy())
-
-    values = _checked(space, words, called, bools=True)
-    middle = space.decode(np.full(space.domain.dim, 0.5))
+    values = _checked(space, words, (lambda p: given(**p)) if space.named else given, bools=True)
+    middle = Points(space, space.decode(np.full((1, space.domain.dim), 0.5)))
     count = len(values(middle))
-    smooth = np.asarray(called(middle)).dtype != bool
+    said = given(**middle.params[0]) if space.named else given(middle.X[0])
+    smooth = np.asarray(said).dtype != bool
     return Bounded(values, np.full(count, -inf), np.zeros(count), smooth, None, words)
 
 
 def _checked(
-    space: Space, words: str, called: Callable[[Array], Any], bools: bool
-) -> Callable[[Array], Array]:
+    space: Space, words: str, call: Callable[[Any], Any], bools: bool
+) -> Callable[[Points], Array]:
     """A caller's function as one that returns an array of numbers, as many at every point.
 
-    If it returns `bools`, True becomes -1 and False 1.
+    If it may return `bools`, True becomes -1 and False 1, and it is called like the objective.
+    Otherwise it belongs to one of scipy's constraints, and is always called with an array.
     """
     count: int | None = None
 
-    def values(x: Array) -> Array:
+    def values(points: Points) -> Array:
         nonlocal count
-        try:
-            said = called(x)
-        except Exception as error:
-            raise SettingsError(
-                f"the constraint {words} raised {type(error).__name__}: {brief(str(error))} at "
-                f"{brief(space.params(x))}; it must return a bool or a number for every point of "
-                "the space"
-            ) from error
-        truth = bools and isinstance(said, (bool, np.bool_))
-        if truth or isinstance(said, float):  # nearly always, and a search asks thousands of times
-            found = np.array([float(said)])
-        else:
+        found = []
+        for i, point in enumerate(points.params if bools and space.named else points.X.copy()):
             try:
-                found = numbers(said).ravel()
-            except TypeError:
-                found = np.empty(0)
-        if not len(found):
-            raise SettingsError(
-                f"the constraint {words} must return a bool or a number, got {brief(said)}"
-            )
-        count = count or len(found)
-        if len(found) != count:
-            raise SettingsError(
-                f"the constraint {words} returned {len(found)} numbers at "
-                f"{brief(space.params(x))} and {count} at another point; it must return equally "
-                "many at every point of the space"
-            )
-        if bools and not truth and not isinstance(said, float):
-            truth = np.asarray(said).dtype == bool
-        return 1.0 - 2.0 * found if truth else found
+                said = call(point)
+            except Exception as error:
+                raise SettingsError(
+                    f"the constraint {words} raised {type(error).__name__}: {brief(str(error))} at "
+                    f"{brief(space.params(points.X[i]))}; it must return a bool or a number for "
+                    "every point of the space"
+                ) from error
+            y = _numbers(words, said, bools)
+            count = count or len(y)
+            if len(y) != count:
+                raise SettingsError(
+                    f"the constraint {words} returned {len(y)} numbers at "
+                    f"{brief(space.params(points.X[i]))} and {count} at another point; it must "
+                    "return equally many at every point of the space"
+                )
+            found.append(y)
+        return np.array(found).T
 
     return values
+
+
+def _numbers(words: str, said: Any, bools: bool) -> Sequence[float] | Array:
+    """What a caller's function said, as numbers."""
+    # The first three are the usual ones, and a search asks tens of thousands of times.
+    if isinstance(said, float):
+        return [float(said)]
+    if bools and isinstance(said, (bool, np.bool_)):
+        return [-1.0 if said else 1.0]
+    if type(said) is np.ndarray and said.ndim == 1 and said.dtype == float and len(said):
+        return said.copy()  # the function may use this array again
+    try:
+        found = numbers(said).ravel()
+    except TypeError:
+        found = np.empty(0)
+    if not len(found):
+        raise SettingsError(
+            f"the constraint {words} must return a bool or a number, got {brief(said)}"
+        )
+    return 1.0 - 2.0 * found if bools and np.asarray(said).dtype == bool else found
 
 
 def _formula(space: Space, formula: Formula) -> Bounded:
@@ -473,13 +506,26 @@ def _formula(space: Space, formula: Formula) -> Bounded:
                 "numbers; give a Python function instead"
             )
 
-    def values(x: Array) -> Array:
-        params = space.params(x)
-        if not formula.names <= params.keys():  # met if one of its parameters does not exist
-            return np.full(count, -1.0)
-        return np.array(formula.values(params))
+    count, names = len(formula), [slot.name for slot in space.slots]
+    used = [slot for slot in space.slots if slot.name in formula.names]
+    always = all(slot.condition is None and slot.parameter.fixed is None for slot in used)
+    if always and all(slot.parameter.options is None for slot in used):
+        places = [names.index(name) for name in formula.arguments]
 
-    count = len(formula)
+        def values(points: Points) -> Sequence[Sequence[float]]:
+            columns = [points.columns[i] for i in places]
+            here = list(zip(*columns, strict=True)) or [()] * len(points.X)
+            first = formula.at(*here[0])
+            # Points that differ along a single axis mostly agree in what this formula uses.
+            found = [first if each == here[0] else formula.at(*each) for each in here]
+            return list(zip(*found, strict=True))
+    else:
+
+        def values(points: Points) -> Sequence[Sequence[float]]:
+            met = [-1.0] * count  # if one of its parameters does not exist
+            found = [formula.values(p) if formula.names <= p.keys() else met for p in points.params]
+            return list(zip(*found, strict=True))
+
     return Bounded(
         values, np.full(count, -inf), np.zeros(count), True, None, formula.text, formula.comparisons
     )
@@ -498,9 +544,8 @@ def _scipy(space: Space, given: Any, linear: bool) -> Bounded:
                 f"a {kind} needs a space of numbers, but {name} is {what}; give a Python "
                 "function instead"
             )
-    middle = space.decode(np.full(space.domain.dim, 0.5))
+    middle = Points(space, space.decode(np.full((1, space.domain.dim), 0.5)))
     A: Array = np.empty((0, 0))
-    values = _checked(space, kind, lambda x: given.fun(x.copy()), bools=False)
     if linear:
         dense = given.A.toarray() if hasattr(given.A, "toarray") else given.A
         A = np.atleast_2d(numbers(dense))
@@ -509,7 +554,14 @@ def _scipy(space: Space, given: Any, linear: bool) -> Bounded:
                 "the matrix A of a LinearConstraint must have finite entries and one column for "
                 f"each of the {space.dim} parameters, got a matrix of shape {A.shape}"
             )
-        values = A.__matmul__
+
+        def products(points: Points) -> Array:
+            # One by one, as a product of two matrices rounds differently with each number of rows.
+            return np.array([A @ x for x in points.X]).T
+
+        values: Callable[[Points], Array] = products
+    else:
+        values = _checked(space, kind, given.fun, bools=False)
     count = len(values(middle))
     try:
         low = np.broadcast_to(numbers(given.lb), (count,)).copy()

@@ -32,23 +32,35 @@ _WORD = re.compile(
 
 
 def _careful(function: Callable[..., float]) -> Callable[..., float]:
-    """The function, with the value nan if an argument is nan, and infinite if it overflows."""
+    """The function, with the value nan if an argument is nan."""
 
     def value(*x: float) -> float:
-        if any(map(isnan, x)):  # min(x, nan) and nan**0 would hide it
-            return nan
-        try:
-            return function(*x)
-        except OverflowError:
-            return -inf if x[0] < 0.0 and x[1] % 2.0 == 1.0 else inf
+        # min(x, nan) and nan**0 would hide it
+        return nan if any(map(isnan, x)) else function(*x)
 
     return value
+
+
+def _power(x: float, y: float) -> float:
+    """The power, which is infinite if it overflows."""
+    try:
+        return math.pow(x, y)
+    except OverflowError:
+        return -inf if x < 0.0 and y % 2.0 == 1.0 else inf
+
+
+def _exp(x: float) -> float:
+    """The exponential, which is infinite if it overflows."""
+    try:
+        return math.exp(x)
+    except OverflowError:
+        return inf
 
 
 FUNCTIONS: dict[str, Callable[..., float]] = {
     "abs": math.fabs,
     "sqrt": math.sqrt,
-    "exp": _careful(math.exp),
+    "exp": _exp,
     "log": math.log,
     "log10": math.log10,
     "sin": math.sin,
@@ -60,7 +72,7 @@ FUNCTIONS: dict[str, Callable[..., float]] = {
 """The functions that a formula may call: min and max with any number of arguments, the others with
 one."""
 
-_KNOWN = {**FUNCTIONS, "pow": _careful(math.pow), "inf": inf, "__builtins__": {}}
+_KNOWN = {**FUNCTIONS, "pow": _careful(_power), "power": _power, "inf": inf, "__builtins__": {}}
 
 _OPERATIONS: dict[type[ast.AST], str] = {
     ast.Add: "{} + {}",
@@ -107,8 +119,9 @@ class Formula:
                 f"a formula must be a string of at most {LONGEST} characters, got {brief(text)}"
             )
         self.text = text
-        self._names, self._count, self._source = _parse(text)
-        self.names = frozenset(self._names)
+        self.arguments, self._count, self._source = _parse(text)
+        """The same as `names`, in the order of the arguments of `at`."""
+        self.names = frozenset(self.arguments)
         """The names of the parameters that the formula uses."""
 
     def __repr__(self) -> str:
@@ -155,8 +168,15 @@ class Formula:
         all of them are nan, even if the value of that part would not matter.
         """
         try:
-            return self._compute(*[float(params[name]) for name in self._names])
-        except (ValueError, ZeroDivisionError, OverflowError):  # the last: a huge whole number
+            return self.at(*[float(params[name]) for name in self.arguments])
+        except OverflowError:  # a huge whole number
+            return [nan] * self._count
+
+    def at(self, *numbers: float) -> list[float]:
+        """The same for the parameters' numbers, in the order of `arguments`."""
+        try:
+            return self._compute(*numbers)
+        except (ValueError, ZeroDivisionError, OverflowError):
             return [nan] * self._count
 
 
@@ -232,6 +252,8 @@ def _parse(text: str) -> tuple[list[str], int, str]:
     stack: list[str] = []
     for form, count in reversed(found):
         if count:
+            if form.startswith("pow") and stack[-1][0] in "123456789":  # not 0, which hides nan
+                form = form.replace("pow", "power")
             lines.append(f" t{len(lines)} = {form.format(*stack[-count:])}")
             del stack[-count:]
             form = f"t{len(lines) - 1}"

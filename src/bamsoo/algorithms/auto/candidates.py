@@ -109,7 +109,7 @@ class Candidates:
         found = self._three_kinds(parents, good, count)
         for axis, option in focus.path:
             found = found[found[:, axis] == option]
-        found = found[[self._domain.allowed(x) for x in found]]
+        found = found[self._domain.allows(found)]
         again = max(self._worth.noises) > 0.0
         if again:
             found = np.vstack([found, X[:best]])

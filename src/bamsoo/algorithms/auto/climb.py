@@ -182,9 +182,9 @@ class Place(NamedTuple):
     """The rows that the model is made of; they agree with `here` on all other axes."""
 
     def put(self, z: Array) -> Array:
-        """The point with these coordinates along the axes."""
-        x = self.here.copy()
-        x[self.axes] = z
+        """The point with these coordinates along the axes, or rows of points."""
+        x = np.broadcast_to(self.here, (*z.shape[:-1], len(self.here))).copy()
+        x[..., self.axes] = z
         return x
 
 
@@ -430,19 +430,18 @@ class Climb:
         if region is None or not region.smooth:
             return None
 
-        def excess(z: Array) -> Array:
-            return np.clip(region.excess(place.put(z)), -1e10, 1e10)  # as a solver can handle it
+        def excess(Z: Array) -> Array:
+            return np.clip(region.excess(place.put(Z)), -1e10, 1e10)  # as a solver can handle it
+
+        def room(z: Array) -> Array:
+            return np.asarray(-excess(z[None])[0])
 
         def derivatives(z: Array, _: Array) -> tuple[Array, Array, float]:
-            here = excess(z)
-            slopes = np.empty((len(here), len(z)))
-            for j in range(len(z)):
-                there, step = z.copy(), 1e-7 if z[j] < 0.5 else -1e-7
-                there[j] += step
-                slopes[:, j] = (here - excess(there)) / step
-            return -here, slopes, 0.0
+            steps = np.where(z < 0.5, 1e-7, -1e-7)
+            Y = excess(z + np.vstack([np.zeros(len(z)), np.diag(steps)]))
+            return -Y[0], np.ascontiguousarray((Y[0] - Y[1:]).T / steps), 0.0
 
-        return Fence(len(excess(place.here[place.axes])), lambda z: -excess(z), derivatives)
+        return Fence(len(room(place.here[place.axes])), room, derivatives)
 
     def _top(
         self,

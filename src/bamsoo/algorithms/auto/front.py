@@ -273,7 +273,7 @@ class Front:
         if gain is not None and self._domain.continuous:
             starts = X[order[: self._constants.climbs]]
             climbed = np.array([self._climb(gain, x, centre) for x in starts])
-            climbed = climbed[[self._domain.allowed(x) for x in climbed]]
+            climbed = climbed[self._domain.allows(climbed)]
             X = np.vstack([climbed, X[order]])
             order = np.argsort(-self._expected(gain, X), kind="stable")
         least = 4.0 * self._domain.finest  # closer points may be equal after rounding
@@ -331,7 +331,7 @@ class Front:
         moved = rng.random((len(X), len(free))) < max(0.5, 2.0 / max(len(free), 1))
         step = rng.uniform(-self._radius, self._radius, moved.shape)
         X[:, free] = np.clip(X[:, free] + step * moved, 0.0, 1.0)
-        return np.asarray(X[[self._domain.allowed(x) for x in X]])
+        return np.asarray(X[self._domain.allows(X)])
 
     def _free(self, x: Array) -> list[int]:
         """The continuous axes that exist at a point."""
@@ -344,7 +344,7 @@ class Front:
         F = book.beliefs.columns()[book.known.feasible]
         front = int(non_dominated(F).sum()) if len(F) else 0
         found = self._candidates.around(self._domain.pin(book.known.X[book.ranked()]), front)
-        found = found[[self._domain.allowed(x) for x in found]]
+        found = found[self._domain.allows(found)]
         failing = self._failures.expects(found)
         return found if failing.all() else np.asarray(found[~failing])
 
