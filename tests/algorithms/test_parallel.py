@@ -217,3 +217,30 @@ def test_eight_workers_still_find_it(name, close):
     r = run(opt, 8, 80, completions(5))
     assert r.nfev == 80
     assert r.fun - branin.optimum < close
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "noise", "space"),
+    [
+        ("auto", 1.0, {"n": bamsoo.Int(1, 6)}),
+        ("auto", "learn", {"n": bamsoo.Int(1, 3), "mode": bamsoo.Choice(["fast", "exact"])}),
+        ("bamsoo", 1.0, {"n": bamsoo.Int(1, 6)}),
+    ],
+)
+@pytest.mark.parametrize("seed", range(3))
+def test_under_noise_each_value_counts_once_and_answers_the_request_of_its_trial(
+    algorithm, noise, space, seed
+):
+    rng = np.random.default_rng(seed)
+    opt = bamsoo.Optimizer(space, algorithm=algorithm, noise=noise)
+    out, told = [], []
+    for _ in range(36):
+        if len(out) < 4 and (not out or rng.random() < 0.5):
+            out.append(opt.ask())
+            continue
+        trial = out.pop(rng.integers(len(out)))
+        told.append((trial.params["n"], rng.normal()))
+        opt.tell(trial, told[-1][1])
+    known = opt._course.look().known
+    entered = [opt.space.params(opt.space.decode(x))["n"] for x in known.X]
+    assert sorted(zip(entered, (-known.values).tolist(), strict=True)) == sorted(told)

@@ -249,7 +249,8 @@ class Book(Facts):
         """The request that an outcome answers.
 
         None if nothing is to be entered: a point that nobody asked for failed, or a `check` did or
-        found the same value again.
+        found the same value again, or a noisy value was entered before for another request. It is
+        one measurement, and would count as two.
         """
         ticket, x, values, final = outcome.ticket, outcome.x, outcome.values, outcome.final
         pairs = zip(self.transforms, values, strict=bool(values))
@@ -264,6 +265,12 @@ class Book(Facts):
             return Arrival(outcome, key, None, g)
         repeated = self._repeating.pop(ticket, None)
         _, node = self.out.pop(ticket)
+        if outcome.shared and self.noisy and values:
+            if node is not None:
+                self.grades.share(node, self.known.nearest(x))
+            for gp in self.gps:
+                gp.forget(ticket)
+            return None
         if repeated is not None:
             found = (
                 self._compared(repeated, values) if values and final and not self.noisy else None

@@ -92,9 +92,13 @@ class Grades:
             return False
         if (key := key_of(x)) not in self._row_at:
             return False
-        self._again[node] = self._row_at[key]
-        self._grade_again([node])
+        self.share(node, self._row_at[key])
         return True
+
+    def share(self, node: int, row: int | None) -> None:
+        """Grade a node by the value of another one; None if that failed."""
+        self._again[node] = row
+        self._grade_again([node])
 
     def tell(self, arrival: Arrival) -> None:
         """Grade the node of a value, and the others if that changes their grades."""

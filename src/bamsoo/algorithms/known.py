@@ -107,6 +107,10 @@ class Known:
         """
         return self._R[: self.t]
 
+    def nearest(self, x: Array) -> int:
+        """The row of the point that is closest to `x`."""
+        return int(np.abs(self.X - x).max(axis=1).argmin())
+
     @property
     def variances(self) -> Array:
         """The variance that came with each value, in squared units of the values, or nan.

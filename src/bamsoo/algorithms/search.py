@@ -23,6 +23,7 @@ class Outcome(NamedTuple):
     variances: tuple[float, ...] = ()  # of the noise in each value; empty if it is not known
     final: bool = True  # False: the evaluation was stopped, and the value is what is believed
     residuals: Array | None = None  # in a fit, each times the root of its weight
+    shared: bool = False  # whether another request of the same point had this value before
 
 
 DESIGN, TREE, LOCAL, CANDIDATE, MODEL, RANDOM, REPEAT, PROMOTED = (

@@ -59,6 +59,8 @@ class Claim(NamedTuple):
     unit: Array
     origin: str = ""
     """Which part of the search asked for it."""
+    again: bool = False
+    """Whether a known value is no answer, because the point is to be evaluated once more."""
 
 
 class Course:
@@ -117,11 +119,12 @@ class Course:
         trials whose point was computed elsewhere, with other rounding errors, are listed."""
         self._arrived: list[Outcome] = []
         self._unseen: list[Point] = []  # pending points that the search does not know about yet
-        self._claims: dict[Point, list[Claim]] = {}  # on the values of pending points
+        # on the values of pending trials, and those that wait for any value of a pending point
+        self._own_claims: dict[int, Claim] = {}
+        self._claims: dict[Point, list[Claim]] = {}
         self._at: dict[bytes, Evaluation] = {}  # by point of the cube
         self._stored: dict[Point, Point] = {}  # from this search's point to the one in the events
-        # only for a search that repeats points: the claim of each trial, and unclaimed values
-        self._own_claims: dict[int, Claim] = {}
+        # only for a search that repeats points: the values that nobody has claimed
         self._spare: dict[Point, list[float]] = {}
         # the points that go on, each at its next level, and the claims that wait for it
         self._rising: dict[Point, list[Claim]] = {}
@@ -183,10 +186,7 @@ class Course:
         elif isinstance(event, Asked) and claim is not None:
             if claim.ticket is None and self.ended is not None:
                 self._unfinished.must_end(event.number)
-            if self._repeats:
-                self._own_claims[event.number] = claim
-            else:
-                self._claims.setdefault(point, []).append(claim)
+            self._own_claims[event.number] = claim
         elif not self._repeats:  # one that repeats points asks for the value when it is due
             self._unseen.append(point)
 
@@ -252,13 +252,23 @@ class Course:
                 self._rise(best, [self._unasked(best)])
             self._tell(evaluation, answers)
         elif fate is Fate.RISES:
-            self._rise(evaluation, self._claims.pop(point, []) or [self._unasked(evaluation)])
+            self._rise(evaluation, self._claims_on(evaluation) or [self._unasked(evaluation)])
         elif fate is Fate.MERGED:
-            claims, top = self._claims.pop(point, []) if answers else [], point.at_top
+            claims, top = self._claims_on(evaluation, answers), point.at_top
             if (known := self.ledger.at(top)) is None:
                 self._claims.setdefault(top, []).extend(claims)
             else:
                 self._arrived += [self._outcome(c.ticket, c.unit, known) for c in claims]
+
+    def _claims_on(self, evaluation: Evaluation, answers: bool = True) -> list[Claim]:
+        """The claims that a value answers, no more: that of its trial first, then those that wait.
+
+        `answers` says whether the point was pending, so that claims on it are answered.
+        """
+        number = evaluation.number
+        own = None if number is None else self._own_claims.pop(number, None)
+        waiting = self._claims.pop(evaluation.point, []) if answers else []
+        return waiting if own is None else [own, *waiting]
 
     def _unasked(self, evaluation: Evaluation, origin: str = "") -> Claim:
         """A claim on a point that goes on although the search has not asked for it now."""
@@ -297,9 +307,8 @@ class Course:
                     raise
                 _, best = left[0]
                 return best.point.at_top, self._unasked(best, PROMOTED)
-            again = self._repeats or self.book.asks_again(self.book.latest)
-            if not self._is_answered(point, claim, again):
-                return point if again else self._unfinished.first(point, full), claim
+            if not self._is_answered(point, claim):
+                return point if claim.again else self._unfinished.first(point, full), claim
             seen_before += not self._repeats  # spare values run out, so no limit is needed there
             if seen_before > PATIENCE + len(self.ledger):
                 self.ended = "the search returns to known points only"
@@ -327,20 +336,20 @@ class Course:
         point = self._stored.get(point, point)
         if self.book.level is not None:
             point = point.at(self.book.level)
-        return point, Claim(self.book.latest, unit, self.book.origin)
+        again = self._repeats or self.book.asks_again(self.book.latest)
+        return point, Claim(self.book.latest, unit, self.book.origin, again)
 
-    def _is_answered(self, point: Point, claim: Claim, again: bool) -> bool:
-        """Whether a claim has been answered, or waits for a point that is pending already.
-
-        With `again`, a known value is no answer.
-        """
+    def _is_answered(self, point: Point, claim: Claim) -> bool:
+        """Whether a claim has been answered, or waits for a point that is pending already."""
         ticket, unit = claim.ticket, claim.unit
-        known = None if again else self._unfinished.evaluation(point)
+        known = None if claim.again else self._unfinished.evaluation(point)
+        # under noise, each request of a point is another measurement
+        waits = not (self._repeats or (claim.again and self.book.noisy))
         if known is not None:
-            self._arrived.append(self._outcome(ticket, unit, known))
+            self._arrived.append(self._outcome(ticket, unit, known)._replace(shared=True))
         elif spare := self._spare.get(point):
             self._arrived.append(Outcome(ticket, unit, (self._turn(spare.pop(0)),)))
-        elif not self._repeats and (claims := self._waiting(point)) is not None:
+        elif waits and (claims := self._waiting(point)) is not None:
             claims.append(claim)
         elif not self._domain.allowed(unit):  # never handed out, whatever the algorithm
             self._arrived.append(Outcome(ticket, unit, ()))
@@ -428,18 +437,14 @@ class Course:
 
         `answers` says whether the point was pending, so that claims on it are answered.
         """
-        point, number = evaluation.point, evaluation.number
-        claims = self._claims.pop(point, []) if answers else []
-        if self._repeats:
-            own = None if number is None else self._own_claims.pop(number, None)
-            claims = [] if own is None else [own]
-            if own is None and evaluation.numbers:
-                self._spare.setdefault(point, []).append(evaluation.value)
+        point, claims = evaluation.point, self._claims_on(evaluation, answers)
+        if self._repeats and not claims and evaluation.numbers:
+            self._spare.setdefault(point, []).append(evaluation.value)
         answered: list[tuple[int | None, Array]] = [(each.ticket, each.unit) for each in claims]
         if not answered and not self._repeats:
             answered = [(None, point.unit)]
-        for ticket, unit in answered:
-            self._arrived.append(self._outcome(ticket, unit, evaluation))
+        for i, (ticket, unit) in enumerate(answered):
+            self._arrived.append(self._outcome(ticket, unit, evaluation)._replace(shared=i > 0))
             before = self._at.get(key_of(unit))
             measured = before is not None and bool(before.numbers)  # then it stays known
             if not evaluation.cheap and (evaluation.numbers or not measured):
