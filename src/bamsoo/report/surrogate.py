@@ -6,33 +6,25 @@ algorithm fits its own. The page gets the prior, the points and their transforme
 computes the posterior itself, so that it can show any two parameters through any point.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass, fields, is_dataclass, replace
+from dataclasses import dataclass, fields, is_dataclass
 from math import inf, sqrt
 from typing import Any
 
 import numpy as np
 
 from ..algorithms.auto.loop import CONSTANTS
-from ..base.blas import one_thread
 from ..base.typing import Array
 from ..model.gp import GP, JITTER, Constant
-from ..model.learning import representative, spread_of
-from ..model.prior import learn_prior
+from ..model.learning import spread_of
 from ..model.warp import Bent, Identity, Transform, all_equal
+from ..result import substitute
+from ..result.substitute import FEWEST
 from ..search.optimizer import Optimizer
 from ..space.axes import Domain
-
-FEWEST = 4
-"""Smallest number of values for a model."""
 
 MOST_ROWS = CONSTANTS.prior.most_rows
 """Largest number of points of the page's GP. The GP of the default algorithm never has more. Of a
 larger one, the page uses this many: half of them are the best ones, the others an even sample."""
-
-STEPS = 50
-"""Number of steps of a fit. It is larger than in the default algorithm, which continues from its
-previous fit, while this one starts from scratch."""
 
 FAMILIES = {
     "Matern32": "Matérn 3/2",
@@ -104,7 +96,7 @@ def own(search: Optimizer, i: int = 0) -> Surrogate | None:
     order = np.argsort(-gp.values, kind="stable")
     thinned = GP(gp.kernel, gp.dim, gp.mean, gp.noise, search.space.domain)
     rows = spread_of(order, MOST_ROWS)
-    return Surrogate(_conditioned(thinned, gp.X, gp.values, rows, gp.noises), transform)
+    return Surrogate(substitute.conditioned(thinned, gp.X, gp.values, rows, gp.noises), transform)
 
 
 def learn(
@@ -114,28 +106,8 @@ def learn(
     noise: float | str = 0.0,
     variances: Array | None = None,
 ) -> Surrogate:
-    """Fit a GP as the default algorithm does, to values to be maximised, in the unit cube.
-
-    `variances` are those of values that are only believed, and nan for the others.
-    """
-    learning = CONSTANTS.learning
-    order = np.argsort(-values, kind="stable")
-    rows = spread_of(order, learning.most) if noise else representative(X, values, learning)
-    typical = np.full(domain.dim, learning.typical)
-    constants = replace(CONSTANTS.prior, steps=STEPS, noisy_steps=STEPS)
-    with one_thread():
-        learned = learn_prior(
-            domain, X[rows], values[rows], [(typical, None)],
-            warp=not noise, noise=noise, constants=constants, learning=learning,
-            variances=None if variances is None else variances[rows],
-        )  # fmt: skip
-        gp, transform = learned.gp(domain), learned.transform
-        seen = np.array([transform(value) for value in values.tolist()])
-        noises = np.full(len(values), gp.noise)
-        if variances is not None:
-            for i in np.flatnonzero(~np.isnan(variances)):
-                noises[i] = transform.variance(float(variances[i]), float(values[i]))
-        return Surrogate(_conditioned(gp, X, seen, rows, noises), transform)
+    """The model of a search that has none; the arguments are those of `substitute.learn`."""
+    return Surrogate(*substitute.learn(domain, X, values, noise, variances))
 
 
 def nothing_to_learn(values: Array) -> str | None:
@@ -145,10 +117,3 @@ def nothing_to_learn(values: Array) -> str | None:
     if all_equal(values):
         return "All values are equal, so there is nothing for a model to learn."
     return None
-
-
-def _conditioned(gp: GP, X: Array, values: Array, rows: Sequence[int], noises: Array) -> GP:
-    for i in rows:
-        gp.expect(i, X[i])
-        gp.observe(i, float(values[i]), float(noises[i]))
-    return gp

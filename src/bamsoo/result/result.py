@@ -40,6 +40,7 @@ from .measured import Numbers
 from .predictor import Predictor, predictions
 from .ranges import Range, range_of
 from .scene import Scene
+from .substitute import substitutes
 from .view import html_of, text_of
 
 if TYPE_CHECKING:
@@ -61,6 +62,9 @@ class Details:
     """The model of each objective; empty if there is none."""
     no_predictor: str
     """Why there is no predictor, in a sentence."""
+    unlearned: float | str | None
+    """The noise for a model that is fitted when somebody asks for it, because the search has not
+    learned its own yet; None otherwise."""
     bounds: list[Bounds]
     has_no_model: bool
     """Whether the algorithm works without a model."""
@@ -240,6 +244,7 @@ class Result(OptimizeResult):  # type: ignore[misc]  # scipy comes without types
                 self._details,
                 predictors=found.predictors,
                 no_predictor=found.no_predictor,
+                unlearned=found.unlearned,
                 bounds=found.bounds,
                 has_no_model=found.has_no_model,
                 noisy=found.noisy,
@@ -296,8 +301,7 @@ class Result(OptimizeResult):  # type: ignore[misc]  # scipy comes without types
         """
         if name is not None:
             return self._model_of(name).predict(points)
-        details = self._modelled
-        return predictions(self.objectives, details.predictors, details.no_predictor, points)
+        return predictions(self.objectives, self.predictors, self._details.no_predictor, points)
 
     def _model_of(self, name: str) -> Predictor:
         """The model of an objective or of a measured number."""
@@ -402,10 +406,19 @@ class Result(OptimizeResult):  # type: ignore[misc]  # scipy comes without types
 
     @property
     def predictors(self) -> list[Predictor]:
-        """The search's model of each objective, as it was when this result was made."""
-        if not self._modelled.predictors:
-            raise ModelError(self._details.no_predictor)
-        return self._details.predictors
+        """The search's model of each objective, as it was when this result was made.
+
+        If the search has not learned one yet, a model is fitted to the values, as in a report.
+        """
+        details = self._modelled
+        if not details.predictors and details.unlearned is not None:
+            senses, told = details.objectives.senses, details.evaluations
+            found = substitutes(details.space, senses, told, details.unlearned)
+            details = dataclasses.replace(details, predictors=found, unlearned=None)
+            self.__dict__["_details"] = details
+        if not details.predictors:
+            raise ModelError(details.no_predictor)
+        return details.predictors
 
     @property
     def objectives(self) -> Objectives:

@@ -66,6 +66,7 @@ def result_of(
         front,
         predictors,
         why,
+        _unlearned(setup, course, book),
         [] if book is None else _bounds(setup, book, predictors),
         course.started and course.book.gp is None,
         setup.constraints,
@@ -109,6 +110,14 @@ def _bounds(setup: Setup, book: Book, predictors: Sequence[Predictor]) -> "list[
     ]
 
 
+def _unlearned(setup: Setup, course: Course, book: Book | None) -> float | str | None:
+    """The noise of a search that has not learned its model yet; None if it has, or has none."""
+    learns = setup.algorithm.learns_prior and course.started and book is not None
+    if book is None or not learns or book.gp is None or not isinstance(book.transform, Identity):
+        return None
+    return setup.algorithm.noise
+
+
 def predictors_of(setup: Setup, course: Course, book: Book | None) -> tuple[list[Predictor], str]:
     """The model of each objective that the search uses, or the reason why there is none."""
     name = type(setup.algorithm).__name__
@@ -122,7 +131,7 @@ def predictors_of(setup: Setup, course: Course, book: Book | None) -> tuple[list
         )
     if book.gp.known == 0:
         return [], f"the model of {name} has no value yet; tell it one first"
-    if setup.algorithm.learns_prior and isinstance(book.transform, Identity):
+    if _unlearned(setup, course, book) is not None:
         return [], f"{name} has not learned its model yet; tell it a few more values"
     models = zip(setup.objectives.senses, book.gps, book.transforms, strict=True)
     return [Predictor(setup.space, *model, book.beliefs.learned) for model in models], ""
