@@ -1,5 +1,6 @@
 """Evaluations that cannot take place for a while, and failures that repeat themselves."""
 
+import re
 import sys
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 
@@ -82,7 +83,7 @@ def test_after_the_patience_the_run_ends_and_can_be_continued(tmp_path):
     study = tmp_path / "run.db"
     r = bamsoo.minimize(Licence(range(4, 1000)), LINE, 10, study=study, patience=0.1)
     assert (r.status, r.nfev, r.nfailed) == (Ending.OUTAGE, 3, 0)
-    assert "evaluations could not take place for 0." in r.message
+    assert re.search(r"evaluations could not take place for \d", r.message)
     assert "no licence" in r.message
     with bamsoo.Study.open(study, readonly=True) as stored:
         assert [t.state for t in stored.trials] == ["done"] * 3 + ["out"]
