@@ -2,12 +2,9 @@
 
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose
 
-import bamsoo
 from bamsoo import Choice, Optimizer
 from bamsoo.errors import ExhaustedError, ModelError
-from bamsoo.report.surrogate import learn
 
 
 def told(opt, n):
@@ -74,18 +71,3 @@ def test_the_model_of_an_earlier_result_stays_as_it_was():
     before = early.predict([[0.2, 0.9]])
     told(opt, 5)
     np.testing.assert_array_equal(before, early.predict([[0.2, 0.9]]))
-
-
-def test_before_the_search_has_learned_a_model_answers_come_from_one_like_that_of_the_report():
-    data = 2.5 * np.exp(-1.3 * np.linspace(0, 4, 20))
-    fun = lambda height, rate: height * np.exp(-rate * np.linspace(0, 4, 20)) - data
-    r = bamsoo.least_squares(fun, {"height": (0, 10), "rate": (0, 5)}, 8)
-    assert r._details.predictors == []
-    X = np.array([r.space.encode(r.space.point(each)) for each in r.X])
-    model = learn(r.space.domain, X, -r.F)
-    mu, _ = model.gp.posterior(X[:3])
-    assert_allclose(r.predict(r.X[:3])[0], -model.transform.inverse(mu))
-    assert r.what_if([]).fun <= r.what_if("height <= 1").fun
-    same = bamsoo.minimize(lambda x: 1.0, [(0, 1)], 4)
-    with pytest.raises(ModelError, match="has not learned its model yet; tell it a few more"):
-        same.what_if([])
