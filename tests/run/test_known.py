@@ -53,6 +53,25 @@ def test_a_data_frame_a_csv_file_and_a_study_say_the_same(earlier, tmp_path):
             assert "left out" not in r.message
 
 
+def test_several_sources_are_all_taken(earlier, tmp_path):
+    expected = list(zip(earlier.X, earlier.F.tolist(), strict=True))
+    frame = earlier.to_dataframe()
+    pairs = [({"rate": 0.01, "model": "none"}, 3.5), ({"rate": 0.4, "model": "none"}, 3.0)]
+    frame[5:9].to_csv(tmp_path / "part.csv", index=False)
+    sources = [frame[:5], tmp_path / "part.csv", frame[9:], pairs]
+    r, told = given(sources)
+    assert same(told, expected + pairs)
+    assert given((tmp_path / "run.db",))[1] == given(tmp_path / "run.db")[1]
+    study = tmp_path / "again.db"
+    for _ in range(2):
+        r = bamsoo.minimize(objective, SPACE, 2, known=sources, study=study, algorithm="random")
+        assert (r.nfev, len(r.F)) == (2, 18)
+    with Study.open(study, readonly=True) as stored:
+        assert len(stored.ledger.imports) == 3
+    with pytest.raises(SettingsError, match=r"there is no file .*nowhere.db"):
+        given([frame, "nowhere.db"])
+
+
 def test_what_lies_outside_other_ranges_is_left_out_and_counted(earlier, tmp_path, caplog):
     narrow = {**SPACE, "rate": Real(0.02, 0.2, log=True)}
     inside = [each for each in earlier.X if 0.02 <= each["rate"] <= 0.2]

@@ -51,6 +51,22 @@ EXTRA = ("extra:", "user_attrs_")
 CHEAP = "it was evaluated cheaply, at a low value of a fidelity that this space does not have"
 
 
+def sources_of(known: Any) -> dict[str, Any]:
+    """The sources in the argument `known` of a run, each with a name for messages."""
+    if known is None:
+        return {}
+    given = list(known) if isinstance(known, Iterator) else known
+    several = isinstance(given, (list, tuple)) and any(map(_is_source, given))
+    return {f"known[{i}]": each for i, each in enumerate(given)} if several else {"known": given}
+
+
+def _is_source(given: Any) -> bool:
+    """Whether this is a source of its own and not a pair, or a list of them."""
+    if isinstance(given, (str, PathLike)) or hasattr(given, "space") or is_optunas(given):
+        return True
+    return as_table(given) is not None
+
+
 def as_known(
     constraints: Constraints,
     known: Any,
@@ -58,11 +74,12 @@ def as_known(
     terms: Terms | None = None,
     value: str | None = None,
     steps: int | None = None,
+    name: str = "known",
 ) -> Earlier:
-    """Check the argument `known` of a run with these constraints, and read what it names.
+    """Check a source of the argument `known` of a run with these constraints, and read it.
 
-    `value` is the column of the values in a CSV file that has it, and `steps` the number of steps
-    of a full evaluation of this run.
+    `value` is the column of the values in a CSV file that has it, `steps` the number of steps of a
+    full evaluation of this run, and `name` what messages call a source that has no name itself.
     """
     from ..study import Study
 
@@ -79,13 +96,13 @@ def as_known(
         study = OptunaStudy(known, known.study_name)
         return from_study(constraints, study, objectives, terms, steps)
     if (table := as_table(known)) is not None:
-        return from_rows(constraints, "known", *table, "value", objectives, terms)
+        return from_rows(constraints, name, *table, "value", objectives, terms)
     if isinstance(known, Mapping) or not hasattr(known, "__iter__"):
         raise SettingsError(f"{FORM}, got {brief(known)}")
-    return _from_pairs(known, objectives, terms)
+    return _from_pairs(known, objectives, terms, name)
 
 
-def _from_pairs(known: Iterable[Any], objectives: Objectives, terms: Terms) -> Earlier:
+def _from_pairs(known: Iterable[Any], objectives: Objectives, terms: Terms, name: str) -> Earlier:
     kept, filled, ignored = list[EarlierValue](), dict[str, Any](), dict[str, None]()
     there = dict[str, None]()
     for pair in known:
@@ -97,16 +114,16 @@ def _from_pairs(known: Iterable[Any], objectives: Objectives, terms: Terms) -> E
         if isinstance(point, Mapping):
             given, (point, _) = point, terms.completed(point)
             there |= dict.fromkeys(given)
-            new = [name for name in terms.fill if name in point and name not in given]
-            filled |= {name: as_simple(name, terms.fill[name]) for name in new}
-            ignored |= dict.fromkeys(name for name in terms.ignore if name in given)
-            more = {name: v for name, v in point.items() if name not in terms.names}
-            terms.refuse_more("known", more)
+            new = [each for each in terms.fill if each in point and each not in given]
+            filled |= {each: as_simple(each, terms.fill[each]) for each in new}
+            ignored |= dict.fromkeys(each for each in terms.ignore if each in given)
+            more = {each: v for each, v in point.items() if each not in terms.names}
+            terms.refuse_more(name, more)
         else:
             there |= dict.fromkeys(terms.names)
         values, vector = objectives.told(said)
         kept.append(EarlierValue(terms.space.point(point), vector or _plain(values), beside))
-    said = "known" if filled or ignored else None  # of pairs, only what is assumed is worth saying
+    said = name if filled or ignored else None  # of pairs, only what is assumed is worth saying
     return Earlier(kept, source=said, filled=filled, ignored=(*ignored,), there=(*there,))
 
 

@@ -1,6 +1,6 @@
 """`minimize` and `maximize`, which connect a search, a function and the loop between them."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from functools import wraps
 from inspect import Parameter, Signature, signature
@@ -23,7 +23,7 @@ from .calls import check_arguments, check_call
 from .earlier import Terms
 from .evaluation import Companion, ResidualFunction, check_function
 from .history import with_history
-from .known import as_known, as_points
+from .known import as_known, as_points, sources_of
 from .loop import Callbacks, Rules, drive, log, whole_budget
 from .outage import PATIENCE
 from .pool import Workers, check_trial_timeout, checked_initializer, checked_workers
@@ -117,7 +117,7 @@ def optimize(
     x0 : point, list of points or data frame, optional
         Points to evaluate first; they count towards the budget. A point is an array, or a dict for
         a named space. A data frame has one row per point and one column per parameter.
-    known : list of (point, value), data frame, path or Study, optional
+    known : list of (point, value), data frame, path, Study, or a list of these, optional
         Evaluations from earlier work that the search starts with; they do not count towards the
         budget. A value of None is a failed evaluation. With measured constraints, a value is a pair
         ``(value, {"name": number})``, as `fun` returns it. A data frame, of pandas, polars or
@@ -258,13 +258,12 @@ def optimize(
         aims.target(target)
     if tol is not None:
         tol = checked_tol(tol, aims)
-    if isinstance(known, Iterator):
-        known = list(known)
+    sources = sources_of(known)
     new = _is_new(study)
     if new:
         check_function(fun, steps)  # before a file is created
-        if space is not None and known is not None:
-            space = with_history(space, [known, fill])
+        if space is not None and sources:
+            space = with_history(space, [*sources.values(), fill])
     settings: dict[str, Any] = {
         "space": space,
         "direction": direction,
@@ -282,13 +281,15 @@ def optimize(
         if study is not None:
             _note_budget(search, budget)
         terms = Terms(search.space, fill, ignore)
-        earlier = as_known(search.constraints, known, search.objectives, terms, steps=search.steps)
-        terms.check_use([] if known is None else [earlier])
-        search.give(earlier.known, earlier.event)
+        how = search.objectives, terms, None, search.steps
+        given = [as_known(search.constraints, s, *how, name) for name, s in sources.items()]
+        terms.check_use(given)
+        for earlier in given:
+            search.give(earlier.known, earlier.event)
         for point in first:
             search.enqueue(point, again=False)  # the same call goes on
         line = progress_display(rules.most) if progress else None
-        if said := earlier.said(search):
+        if said := "; ".join(filter(None, (each.said(search) for each in given))):
             log.warning("%s", said)
         result = drive(search, fun, rules, workers, line)
         if said:
