@@ -33,9 +33,10 @@ from gap import QUICK
 
 import bamsoo
 from bamsoo.algorithms.auto.climb import Climb, Place, Predicted
-from bamsoo.algorithms.auto.local import LocalConstants, LocalModel, covariance
+from bamsoo.algorithms.auto.local import LocalConstants, LocalModel, quadratic
 from bamsoo.algorithms.auto.schedule import Focus, Proposal
 from bamsoo.base.typing import Array
+from bamsoo.kernels import SquaredExponential
 from bamsoo.model.conditioned import Factor
 from bamsoo.model.warp import size_of, standardised
 from bamsoo_lab.bench.case import Case
@@ -115,12 +116,14 @@ def left_out(model: LocalModel) -> Array:
     The error at point i is alpha_i / P_ii, and its variance is variance / P_ii, where P is the
     inverse of the covariance matrix.
     """
-    K = covariance(model.Z, model.lengths, model.trend)
-    K.flat[:: len(K) + 1] += model.noise
+    K = SquaredExponential(model.lengths)(model.Z, model.Z)
+    if model.trend.tau:
+        K += quadratic(model.Z, model.trend)
+    variance = max(float(model.alpha @ K @ model.alpha) / len(K), 0.0)
     precisions = Factor.with_nugget(K, NUGGETS).inverse.diagonal()
     squares = (model.Z**2).sum(1)
     near = np.argsort(squares, kind="stable")[: model.Z.shape[1] + 2]
-    found: Array = model.alpha[near] ** 2 / (precisions[near] * model.variance)
+    found: Array = model.alpha[near] ** 2 / (precisions[near] * variance)
     return found[np.isfinite(found)]
 
 

@@ -117,7 +117,7 @@ def test_a_strict_region_ends_before_the_step_that_failed():
     assert region.radius == pytest.approx(0.35)
     region.judge(True, 0.35, 0.1)
     assert region.radius == pytest.approx(0.7)
-    region.judge(False, 0.7, 1.2)  # a model that holds everywhere may be left
+    region.judge(False, 0.7, 0.7)
     assert region.radius == pytest.approx(0.49)
     noisy = TrustRegion(ClimbConstants(), 10, noisy=True, strict=True)
     noisy.judge(False, 1.0, 0.5)
@@ -157,17 +157,10 @@ def test_a_pending_step_is_not_taken_again():
     rng = np.random.default_rng(0)
     X = 0.41 + 0.05 * rng.normal(size=(40, 2))
     f = np.array([-slanted(x, 100.0) for x in X])
-    top = proposed(X, f)
-    assert top.top
-    out = top.x[None]
-    assert proposed(X, f, out + 0.3).top
-    length = np.linalg.norm(top.x - X[f.argmax()])
-    others = 0
-    while (other := proposed(X, f, out)) is not None:  # each goes to a different place
-        assert not other.top
-        assert np.linalg.norm(out - other.x, axis=1).min() > 0.01 * length
-        out, others = np.vstack([out, other.x]), others + 1
-    assert 1 <= others < 20  # until the model is certain of all that is left
+    top = proposed(X, f).x[None]
+    length = np.linalg.norm(top - X[f.argmax()])
+    assert proposed(X, f, top + 0.3 * length) is not None
+    assert proposed(X, f, top + 0.1 * length) is None
 
 
 def test_the_curvature_frame_makes_a_slanted_bowl_round():
@@ -192,9 +185,7 @@ def _gradient(x):
 
 def a_model(Z):
     dim = Z.shape[1]
-    return LocalModel(
-        0.0, np.eye(dim), Z, np.ones(dim), Trend(0.0), np.zeros(len(Z)), 1.0, np.zeros(len(Z))
-    )
+    return LocalModel(0.0, np.eye(dim), Z, np.ones(dim), Trend(0.0), np.zeros(len(Z)))
 
 
 def test_the_edge_is_half_way_between_successes_and_failures():

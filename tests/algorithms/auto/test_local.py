@@ -1,4 +1,4 @@
-"""The local model: its derivatives, its upper bound and its frame."""
+"""The local model: its derivatives and its frame."""
 
 import numpy as np
 import pytest
@@ -10,11 +10,10 @@ from bamsoo.algorithms.auto.local import (
     LocalConstants,
     LocalModel,
     Trend,
-    UpperBound,
-    covariance,
-    covariance_at,
     curvature_frame,
+    quadratic,
 )
+from bamsoo.kernels import SquaredExponential
 
 
 def test_the_local_model_takes_logarithms_of_peaks_on_a_plain_but_not_of_bowls():
@@ -37,7 +36,7 @@ NO_TREND = Trend(0.0)
 def a_model(dim=3, trend=NO_TREND):
     rng = np.random.default_rng(1)
     return LocalModel(0.0, np.eye(dim), rng.normal(size=(8, dim)), rng.uniform(0.5, 2, dim),
-                 trend, rng.normal(size=8), 0.7, np.zeros(8))  # fmt: skip
+                 trend, rng.normal(size=8))  # fmt: skip
 
 
 def check_derivatives(model, z):
@@ -49,35 +48,13 @@ def check_derivatives(model, z):
 
 
 @pytest.mark.parametrize("trend", [Trend(0.0), Trend(1.0), Trend(3.0, 0.0, 0.5)])
-def test_the_upper_bound_is_that_of_a_gp_that_knows_the_pending_points(trend):
-    model, z = a_model(trend=trend), np.array([0.1, -0.2, 0.3])
-    pending = np.random.default_rng(4).normal(size=(3, 3))
-    bound = UpperBound(model, pending)
-    Z = np.vstack([model.Z, pending, z])
-    K = covariance(Z, model.lengths, trend)
-    variance = K[-1, -1] - K[-1, :-1] @ np.linalg.solve(K[:-1, :-1], K[:-1, -1])
-    assert bound.height(z) == pytest.approx(model.height(z) + np.sqrt(0.7 * variance), rel=1e-6)
-    check_derivatives(bound, z)
-    for known in Z[:-1]:
-        assert bound.height(known) == pytest.approx(model.height(known), abs=1e-4)
-
-
-def test_the_upper_bound_is_above_the_mean_at_points_with_noisy_values():
-    model = a_model()._replace(noise=np.full(8, 0.5))
-    bound = UpperBound(model, np.empty((0, 3)))
-    K = covariance(model.Z, model.lengths, Trend(0.0))
-    variances = np.diag(K - K @ np.linalg.solve(K + 0.5 * np.eye(8), K))
-    for z, variance in zip(model.Z, variances, strict=True):
-        assert bound.height(z) == pytest.approx(model.height(z) + np.sqrt(0.7 * variance))
-
-
-@pytest.mark.parametrize("trend", [Trend(0.0), Trend(1.0), Trend(3.0, 0.0, 0.5)])
 def test_the_derivatives_of_a_local_model_equal_finite_differences(trend):
     model, z = a_model(trend=trend), np.array([0.1, -0.2, 0.3])
     check_derivatives(model, z)
-    k, slopes = covariance_at(z, model.Z, model.lengths, trend)
-    assert model.height(z) == pytest.approx(model.alpha @ k)
-    assert_allclose(model.derivatives(z)[1], model.alpha @ slopes)
+    K = SquaredExponential(model.lengths)(z[None], model.Z)[0]
+    both = np.vstack([z, model.Z])
+    K += quadratic(both, trend)[0, 1:]
+    assert model.height(z) == pytest.approx(model.alpha @ K)
 
 
 def test_a_flat_model_does_not_turn_the_frame():

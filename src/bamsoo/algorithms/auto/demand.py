@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 
 from ...base.typing import Array
 from ...space.axes import Domain
-from ..book import SAME, Book
+from ..book import Book
+from .progress import Progress
 
 
 @dataclass(frozen=True)
@@ -23,10 +24,9 @@ class DemandConstants:
     """Constants of what a point must be able to gain while the best value does not improve."""
 
     free: int = 5
-    """The number of evaluations without a real gain before a gain is required. That is about one
-    evaluation in the tree and the steps that follow it. A gain is real if it is larger than `SAME`
-    times the values' standard deviation. On a plateau with rounding errors, or along an axis with
-    next to no influence, every few steps gain less than that."""
+    """The number of evaluations without a real gain (`progress`) before one is required. That is
+    about one in the tree and the steps that follow it. On a plateau with rounding errors,
+    or along an axis with next to no influence, every few steps gain less than a real gain."""
 
     doubling: float = 4.0
     """The number of further evaluations without a real gain after which the upper limit of the
@@ -35,8 +35,7 @@ class DemandConstants:
     small: float = 0.01
     """The smallest gain that can be required, as a share of the standard deviation. The largest is
     a whole one: the best value is rarely more than two standard deviations above the mean, so
-    hardly anything but unknown regions is left then. Also, a search whose steps gain less than this
-    stands still."""
+    hardly anything but unknown regions is left then."""
 
     flat: tuple[float, float] = (3, 0.3)
     """At least this many points, and this share of all of them, must have the value of the best
@@ -64,29 +63,21 @@ class Demand:
         self, domain: Domain, book: Book, rng: np.random.Generator, constants: DemandConstants
     ) -> None:
         self._domain, self._book, self._rng, self._constants = domain, book, rng, constants
+        self._progress = Progress(book)
         self._plateau: NDArray[np.bool_] | None = None
         self._seen = 0  # the number of values when the plateau was last looked for
-
-    @property
-    def small(self) -> float:
-        """The smallest gain that can be required, as a share of the standard deviation."""
-        return self._constants.small
 
     def goal(self, rows: NDArray[np.intp] | None = None) -> float:
         """The value to reach, in the model's units: the best of these rows, or more.
 
         It is -inf if none of them is feasible.
         """
-        known = self._book.known
-        g, feasible = self._book.beliefs.g(), known.feasible
-        if rows is not None:
-            g, feasible = g[rows], feasible[rows]
-        if not feasible.any():
+        heights = self._progress.heights(rows)
+        if not len(heights):
             return -inf
-        best = float(g[feasible].max())
-        if self._book.noisy:  # the best value is uncertain, and more of it may be luck
-            return max(best, self.least)
-        return max(best + self.wanted(np.where(feasible, g, g.min())), self.least)
+        # under noise, the best value is uncertain, and more of it may be luck
+        wanted = 0.0 if self._book.noisy else self.wanted(heights)
+        return max(float(heights.max()) + wanted, self.least)
 
     @property
     def least(self) -> float:
@@ -144,12 +135,10 @@ class Demand:
         `values` are to be maximised, in the order in which they arrived. They are in the model's
         units, so that slow progress on a logarithmic scale counts as progress.
         """
-        constants, deviation = self._constants, float(values.std())
-        best = np.maximum.accumulate(values)
-        gained = int(np.argmax(best >= best[-1] - SAME * deviation))
-        doublings = (len(values) - 1 - gained - constants.free) / constants.doubling
+        constants = self._constants
+        doublings = (self._progress.quiet(values) - constants.free) / constants.doubling
         if doublings < 0.0:
             return 0.0
         least = np.log(constants.small)
         share = np.exp(self._rng.uniform(least, min(least + doublings * np.log(2.0), 0.0)))
-        return float(share * deviation)
+        return float(share * values.std())

@@ -10,7 +10,7 @@ The most likely of the six is used.
 """
 
 from dataclasses import dataclass
-from math import log, sqrt
+from math import log
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -23,7 +23,6 @@ from ...model.learning import LEARNING, Evidence, Learning, Track
 from ...model.warp import log_heights, size_of, standardised
 
 UNIT = SquaredExponential(1.0)
-_LEAST = 1e-12  # of a variance that is 0 but for rounding errors
 _NUGGETS = (1e-12, 1e-10, 1e-8)  # shares of the diagonal, the first that can be factored is added
 
 
@@ -89,9 +88,6 @@ class LocalModel(NamedTuple):
     lengths: Array
     trend: Trend
     alpha: Array
-    variance: float
-    noise: Array
-    """The variance of the noise in each value, as a share of `variance`."""
 
     def height(self, z: Array) -> float:
         """The mean at a point without its constant term."""
@@ -109,45 +105,6 @@ class LocalModel(NamedTuple):
     def derivatives(self, z: Array) -> tuple[float, Array, Array]:
         """The mean at a point without its constant term, its gradient and its Hessian."""
         return derivatives(z, self.Z, self.lengths, self.trend, self.alpha)
-
-
-class UpperBound:
-    """The mean of a model plus sigma, as if the values at more points were known.
-
-    Parameters
-    ----------
-    model : LocalModel
-    Z : array
-        The points whose values are going to be known, in the model's frame.
-    """
-
-    def __init__(self, model: LocalModel, Z: Array) -> None:
-        self._model, self.S = model, model.S
-        self._Z = np.vstack([model.Z, Z])
-        self._width = sqrt(model.variance)
-        noise = np.append(model.noise, np.full(len(Z), model.noise.mean()))
-        K = covariance(self._Z, model.lengths, model.trend) + np.diag(noise)
-        self._factor = Factor.with_nugget(K, _NUGGETS, lower=False)
-
-    def height(self, z: Array) -> float:
-        """The bound at a point without the mean's constant term."""
-        return self.derivatives(z)[0]
-
-    def derivatives(self, z: Array) -> tuple[float, Array, Array]:
-        """The bound at a point without the mean's constant term, its gradient and its Hessian."""
-        model, width, (tau, beta, chi) = self._model, self._width, self._model.trend
-        of_all = self._Z, model.lengths, model.trend
-        k, slopes = covariance_at(z, *of_all)
-        weights, norm = self._factor.solve(k), float(z @ z)
-        own = 1.0 + tau * (norm + beta * float(z**2 @ z**2) + (1.0 + chi) * norm**2)
-        sigma = sqrt(max(own - float(weights @ k), _LEAST))
-        rise = tau * (z + 2.0 * beta * z**3 + 2.0 * (1.0 + chi) * norm * z) - weights @ slopes
-        rise /= sigma
-        bend = tau * np.diag(1.0 + 6.0 * beta * z**2 + 2.0 * (1.0 + chi) * norm)
-        bend += 4.0 * tau * (1.0 + chi) * np.outer(z, z) - slopes.T @ self._factor.solve(slopes)
-        bend -= derivatives(z, *of_all, weights)[2] + np.outer(rise, rise)
-        mean, slope, hessian = model.derivatives(z)
-        return mean + width * sigma, slope + width * rise, hessian + width * bend / sigma
 
 
 class Framed(NamedTuple):
@@ -337,9 +294,7 @@ class LocalFit(NamedTuple):
         K = self.evidence.covariance(self.lengths)
         K.flat[:: len(K) + 1] += noise
         alpha = Factor.with_nugget(K, _NUGGETS, lower=False).solve(y - self.mean)
-        variance = max(float(alpha @ (y - self.mean)) / len(y), 0.0)
-        shared = self.log_posterior, self.S, self.Z, self.lengths, self.trend
-        return LocalModel(*shared, alpha, variance, noise)
+        return LocalModel(self.log_posterior, self.S, self.Z, self.lengths, self.trend, alpha)
 
 
 def filling(frame: Array, offsets: Array) -> tuple[Array, Array]:
@@ -363,27 +318,6 @@ def quadratic(Z: Array, trend: Trend) -> Array:
     if trend.chi:
         K += trend.chi * (Z @ Z.T) ** 2
     return trend.tau * K
-
-
-def covariance(Z: Array, lengths: Array, trend: Trend) -> Array:
-    """The model's covariance between the rows of `Z`, divided by its variance."""
-    K = SquaredExponential(lengths)(Z, Z)
-    return K + quadratic(Z, trend) if trend.tau else K
-
-
-def covariance_at(z: Array, Z: Array, lengths: Array, trend: Trend) -> tuple[Array, Array]:
-    """The covariances of a point with the rows of `Z`, and their gradients at the point."""
-    apart = (z - Z) / lengths
-    k = _correlations(apart)
-    slopes = -k[:, None] * apart / lengths
-    tau, beta, chi = trend
-    if tau:
-        squares, along = Z**2, Z @ z
-        norms = squares.sum(1)
-        k = k + tau * (along + beta * squares @ z**2 + norms * (z @ z) + chi * along**2)
-        slopes += tau * (Z + 2.0 * (beta * squares + norms[:, None]) * z)
-        slopes += 2.0 * tau * chi * along[:, None] * Z
-    return k, slopes
 
 
 def derivatives(

@@ -68,6 +68,7 @@ class ResidualModel:
     """
 
     everywhere = False  # as in `LocalModel`
+
     constant: float
     """The covariance that all changes share, because the residual at the origin has noise."""
 

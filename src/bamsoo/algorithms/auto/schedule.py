@@ -1,11 +1,9 @@
 """Whose turn it is: that of the tree, or of one of the proposers outside it.
 
 A step is an evaluation outside the tree. The tree has a guaranteed share of the evaluations, and
-the proposers share the others by what each has brought recently. This module alone answers the
-question whether something works, by one rule: a step is a success if its point is better than the
-best point before it, by the violation of the constraints first and by the value second. If the
-caller says which gain matters to him (`tol`), smaller ones are none, and no step is taken that can
-hardly gain as much.
+the proposers share the others by what each has brought recently. Whether a step was a success is
+for `progress` to say. If the caller says which gain matters to him (`tol`), no step is taken that
+can hardly gain as much.
 """
 
 from collections import Counter
@@ -19,14 +17,15 @@ from numpy.typing import NDArray
 
 from ...base.typing import Array
 from ...space.axes import Domain
-from ..book import LITTLE_NOISE, Book
+from ..book import LITTLE_NOISE, SAME, Book
 from ..search import REPEAT, Waiting
 from .demand import Demand
+from .progress import Progress
 from .regime import Regime
 
 _STILL = 7
-"""A search stands still when more evaluated steps than this in a row have gained next to nothing,
-and then after twice as many each time. On noisy simulations half as many lose nothing, but on exact
+"""A search stands still when more evaluated steps than this in a row had no real gain, and then
+after twice as many each time. On noisy simulations half as many lose nothing, but on exact
 functions of two parameters each repeat that shows nothing is a step less."""
 
 Path: TypeAlias = tuple[tuple[int, float], ...]
@@ -145,6 +144,11 @@ class Turns:
     def __init__(self, climbs: int, late: float, costly: bool = False) -> None:
         self._late, self._costly, self._in_a_row = late, costly, 0
         self._due = [*[0.0] * climbs, late]
+        self._improved = 0  # the number of values that were known after the last success
+        self.in_vain = 0
+        """The number of failures in a row."""
+        self.going = True
+        """Until a step of those who take turns fails."""
 
     def order(self, fill: bool, out: Counter[int]) -> list[int]:
         """The proposer whose turn it is, and those that follow if it has no step.
@@ -157,9 +161,17 @@ class Turns:
         places = sorted(range(last + 1), key=lambda i: (self._due[i] + out[i], i < last))
         return [i for i in places if i == places[0] or (fill if i == last else bool(out))]
 
-    def count(self, i: int, better: bool) -> None:
-        """Note whether a step improved."""
-        last = len(self._due) - 1
+    def succeeded(self, now: int) -> None:
+        """Note a success, whoever had it, when so many values are known."""
+        self.in_vain, self._improved = 0, now
+
+    def count(self, i: int, better: bool, then: int = 0) -> None:
+        """Note whether a step succeeded that was taken when `then` values were known.
+
+        If nothing was known of the last success then, a failure says nothing about the next one.
+        """
+        last, self.going = len(self._due) - 1, better
+        self.in_vain += not better and then >= self._improved
         if i == last:
             self._in_a_row = 0 if better else self._in_a_row + 1
             self._due[last] += max(self._in_a_row, 1) if self._costly else 1
@@ -224,15 +236,15 @@ class Schedule:
         self._candidates, self._leader = len(climbs), len(climbs) + 1
         self._fit = fit
         self._fitting: dict[int, Proposal] = {}  # pending steps of fits
-        self._turns: dict[Path, Turns] = {}
+        self._progress = Progress(book)
+        self._still = 0  # steps in a row without a real gain
         self._pending: dict[int, Pending] = {}
         self._news = 0, 0
         self._without: Counter[tuple[Path, int]] = Counter()  # attempts since the last news
         self._chosen = 0  # the number of times that options were chosen
-        self._in_vain, self._improved, self._worse = 1, 0, 0
-        self._going = True  # until a step that is judged does not improve
         self._owed, self._in_a_row, self._explored = 0.0, 0, 0
         self._regime = regime = Regime.of(domain, book)
+        self._turns = {(): self._new_turns()}  # type: dict[Path, Turns]
         self._otherwise = constants.slow if regime.settles else constants.usual
         self._axes = domain.dim if regime.constrained else len(domain.continuous)
         # the centres of cells explore better than candidates do; points that are drawn do not
@@ -259,9 +271,10 @@ class Schedule:
         """The number of evaluations in the tree per step; it grows while steps do not improve."""
         constants = self._constants
         tries = constants.tries * (self._axes + 1)
-        if 2 * self._in_vain <= tries:
+        in_vain = self._turns[()].in_vain
+        if 2 * in_vain <= tries:
             return 1.0 / constants.usual
-        late = min(max(self._in_vain - tries, 0), constants.rarest)
+        late = min(max(in_vain - tries, 0), constants.rarest)
         return float(2.0**late) / self._otherwise
 
     def steps(self, patience: int) -> Waiting:
@@ -332,10 +345,11 @@ class Schedule:
         The leader comes first, unless the last step of another improved. On a plateau, where climbs
         have nothing to climb, candidates take every turn.
         """
-        order = self._turns[focus.path].order(self._regime.mixed, out)
+        turns = self._turns[focus.path]
+        order = turns.order(self._regime.mixed, out)
         if self._constants.candidates and self._is_flat(focus):
             order = [self._candidates]
-        return order if self._going else [self._leader, *order]
+        return order if turns.going else [self._leader, *order]
 
     def _is_flat(self, focus: Focus) -> bool:
         """Whether most of the D + 1 points around the best one have exactly its value."""
@@ -353,11 +367,6 @@ class Schedule:
         late = late if constants.candidates else inf
         return Turns(self._candidates, late, regime.costly)
 
-    @property
-    def _stands_still(self) -> bool:
-        """Whether evaluated steps have gained next to nothing for long."""
-        return self._worse > _STILL * (1 << self._book.checks)
-
     def _doubts(self, best: int) -> bool:
         """Whether it is time to see whether the best value is exact.
 
@@ -367,7 +376,8 @@ class Schedule:
         book, domain, known = self._book, self._domain, self._book.known
         if book.noisy or not book.may_check or not book.affords(domain):
             return False
-        if not self._constants.doubts or not self._stands_still or not known.feasible[best]:
+        stands_still = self._still > _STILL * (1 << book.checks)
+        if not self._constants.doubts or not stands_still or not known.feasible[best]:
             return False
         apart = ((known.X - known.X[best]) ** 2).sum(axis=1)
         near = known.g[np.argsort(apart, kind="stable")[1 : domain.dim + 2]]
@@ -393,34 +403,21 @@ class Schedule:
     def judge(self) -> None:
         """Judge the steps whose values have arrived, or whose evaluations have failed."""
         book = self._book
-        arrived = [ticket for ticket in self._pending if ticket not in book.out]
-        if not arrived:
-            return
-        f, g, missed = book.beliefs.values(), book.beliefs.g(), book.known.missed
-        least = self._demand.small * float(g.std())
-        for ticket in arrived:
-            pending = self._pending.pop(ticket)
-            row, rival = book.known.rows.get(ticket), pending.rival
-            better = row is not None and (missed[row], -f[row]) < (missed[rival], -f[rival])
-            if better and book.tol is not None and missed[row] == missed[rival]:
-                better = float(f[row] - f[rival]) >= book.tol
-            gained = better and float(g[row] - g[rival]) >= least
-            if gained:
-                self._worse = 0
+        for ticket in [each for each in self._pending if each not in book.out]:
+            pending, row = self._pending.pop(ticket), book.known.rows.get(ticket)
+            gain = self._progress.gain(row, pending.rival)
+            if gain >= SAME:
+                self._still = 0
             elif pending.by != self._leader:  # it relies on values that were found to be exact
-                self._worse += 1
-            self._count(better, pending, row)
+                self._still += 1
+            self._count(gain > 0.0, pending, row)
 
     def _count(self, better: bool, pending: Pending, row: int | None) -> None:
-        if not pending.path:
-            if better:
-                self._in_vain, self._improved = 0, self._book.t
-            elif pending.step.top and pending.t >= self._improved:
-                # steps that knew nothing of the last improvement do not speak against the next one
-                self._in_vain += 1
+        turns = self._turns[pending.path]
+        if better:
+            turns.succeeded(self._book.t)
         if pending.step.top:
-            self._going = better
-            self._turns[pending.path].count(pending.by, better)
+            turns.count(pending.by, better, pending.t)
         self._proposers[pending.by].judge(pending.step, better, row)
 
     # --- options with parameters of their own
