@@ -3,6 +3,7 @@
 import hashlib
 import json
 import pickle
+from collections import Counter
 from dataclasses import replace
 from functools import cache
 from math import inf, nan, sqrt
@@ -312,6 +313,19 @@ def test_good_points_of_a_finite_space_are_measured_again():
         assert counts.min() >= 1
         assert counts[4:7].sum() > 40  # 5, 6 and 7
         assert r.params["n"] in (5, 6, 7)
+
+
+@pytest.mark.parametrize("algorithm", ["auto", "bamsoo", "gp-ucb"])
+@pytest.mark.parametrize(("points", "at_once"), [(2, 1), (2, 4), (3, 1), (3, 5)])
+def test_a_space_of_a_few_points_is_repeated_until_the_budget_is_spent(algorithm, points, at_once):
+    space, random = {"n": bamsoo.Int(1, points)}, np.random.default_rng(0)
+    opt = bamsoo.Optimizer(space, algorithm=algorithm, noise=1.0)
+    counts = Counter()
+    while sum(counts.values()) < 20:
+        for trial in opt.ask(at_once):
+            counts[trial.params["n"]] += 1
+            opt.tell(trial, trial.params["n"] + float(random.normal()))
+    assert len(counts) == points
 
 
 def test_repeats_are_the_same_in_a_resumed_study_and_after_pickling(tmp_path):

@@ -405,10 +405,19 @@ def leftovers(tree: Tree, book: Book) -> Search:
 
 
 def _to_repeat(book: Book) -> Array | None:
-    """The known point with the best upper bound; None if the noise is too small to matter."""
+    """The known point with the best upper bound; None if the noise is too small to matter.
+
+    Before anything is known about the noise, it is the point that was asked for least often.
+    """
     gp = book.gp
-    if gp is None or not gp.known:
+    if gp is None:
         return None
+    if not gp.noises.any():
+        asked = [*book.known.X, *book.pending]
+        if not asked:
+            return None
+        X, counts = np.unique(np.array(asked), axis=0, return_counts=True)
+        return np.asarray(X[int(counts.argmin())])
     if float(gp.noises.max()) <= LITTLE_NOISE * gp.kernel.variance:
         return None
     X = np.unique(gp.X[: gp.known], axis=0)

@@ -103,4 +103,5 @@ class Facts:
     @property
     def pending(self) -> Array:
         """The points that were asked for and whose values have not arrived."""
-        return np.array([x for x, _ in self.out.values()]).reshape(-1, self.known.X.shape[1])
+        points = [x for x, _ in self.out.values()]
+        return np.array(points) if points else self.known.X[:0]

@@ -74,7 +74,7 @@ def gp_ucb(settings: GPUCB, domain: Domain, gp: GP, book: Book, rng: np.random.G
         if first is None:
             return NONE_ALLOWED
         yield from book.evaluate_point(first, DESIGN)
-    while not book.met_all(domain):
+    while book.noisy or not book.met_all(domain):
         x, origin = domain.draw(rng), RANDOM
         if gp.known:
             book.learn_limits(B(max(book.t, 1), settings.eta))

@@ -244,7 +244,7 @@ class Schedule:
         self._chosen = 0  # the number of times that options were chosen
         self._owed, self._in_a_row, self._explored = 0.0, 0, 0
         self._regime = regime = Regime.of(domain, book)
-        self._turns = {(): self._new_turns()}  # type: dict[Path, Turns]
+        self._turns: dict[Path, Turns] = {(): self._new_turns()}
         self._otherwise = constants.slow if regime.settles else constants.usual
         self._axes = domain.dim if regime.constrained else len(domain.continuous)
         # the centres of cells explore better than candidates do; points that are drawn do not
