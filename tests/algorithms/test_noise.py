@@ -472,7 +472,7 @@ def test_exact_values_do_not_seem_noisy(fun, rough):
 @pytest.mark.parametrize("noise", ["learn", SD**2])
 def test_a_point_that_has_become_the_best_one_is_measured_again(noise):
     opt, repeated = bamsoo.Optimizer(branin.bounds, noise=noise), 0
-    measure = noisy_branin(5)
+    measure = noisy_branin(4)
     for _ in range(40):
         trial = opt.ask()
         repeated += any((trial.x == e.x).all() for e in opt.result.evaluations)
