@@ -162,7 +162,7 @@ def test_a_replay_that_differs_can_be_passed_over():
 
 def test_a_program_that_hangs_is_ended_some_time_after_the_timeout(monkeypatch):
     monkeypatch.setattr(loop, "AFTER_TIMEOUT", 0.0)
-    assert "1 evaluation had not finished" in shell("sleep 600", "--timeout", 0.1, budget=1, code=1)
+    assert "1 evaluation had not finished" in shell("sleep 600", "--timeout", 1, budget=1, code=1)
 
 
 def test_import_is_a_warm_start_and_is_not_repeated(here):
@@ -205,12 +205,12 @@ def test_the_command_stops_at_a_target():
 
 def test_the_command_has_a_time_limit_for_the_whole_run():
     code, output = run(
-        "minimize", "--param", "x:0:1", "--budget", 1000, "--timeout", 1, "--json",
+        "minimize", "--param", "x:0:1", "--budget", 1000, "--timeout", 2, "--json",
         "--", "sh", "-c", "sleep 0.2; echo {x}",
     )  # fmt: skip
     found = json.loads(output)
     assert (code, found["status"]) == (0, 2)
-    assert 1 <= found["evaluations"] <= 6
+    assert 1 <= found["evaluations"] <= 11
 
 
 @pytest.mark.slow

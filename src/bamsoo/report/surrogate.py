@@ -106,8 +106,8 @@ def learn(
     noise: float | str = 0.0,
     variances: Array | None = None,
 ) -> Surrogate:
-    """The model of a search that has none; the arguments are those of `substitute.learn`."""
-    return Surrogate(*substitute.learn(domain, X, values, noise, variances))
+    """The model of a search that has none; the arguments are those of `substitute.substituted`."""
+    return Surrogate(*substitute.substituted(domain, X, values, noise, variances))
 
 
 def nothing_to_learn(values: Array) -> str | None:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from ...base.typing import Array
 from ...space.axes import Domain
 from ..book import Book
-from .progress import Progress
+from .improvement import Improvement
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,7 @@ class DemandConstants:
     """Constants of what a point must be able to gain while the best value does not improve."""
 
     free: int = 5
-    """The number of evaluations without a real gain (`progress`) before one is required. That is
+    """The number of evaluations without a real gain (`improvement`) before one is required. That is
     about one in the tree and the steps that follow it. On a plateau with rounding errors,
     or along an axis with next to no influence, every few steps gain less than a real gain."""
 
@@ -63,7 +63,7 @@ class Demand:
         self, domain: Domain, book: Book, rng: np.random.Generator, constants: DemandConstants
     ) -> None:
         self._domain, self._book, self._rng, self._constants = domain, book, rng, constants
-        self._progress = Progress(book)
+        self._improvement = Improvement(book)
         self._plateau: NDArray[np.bool_] | None = None
         self._seen = 0  # the number of values when the plateau was last looked for
 
@@ -72,7 +72,7 @@ class Demand:
 
         It is -inf if none of them is feasible.
         """
-        heights = self._progress.heights(rows)
+        heights = self._improvement.heights(rows)
         if not len(heights):
             return -inf
         # under noise, the best value is uncertain, and more of it may be luck
@@ -136,7 +136,7 @@ class Demand:
         units, so that slow progress on a logarithmic scale counts as progress.
         """
         constants = self._constants
-        doublings = (self._progress.quiet(values) - constants.free) / constants.doubling
+        doublings = (self._improvement.quiet(values) - constants.free) / constants.doubling
         if doublings < 0.0:
             return 0.0
         least = np.log(constants.small)

@@ -2,8 +2,8 @@
 
 A step is an evaluation outside the tree. The tree has a guaranteed share of the evaluations, and
 the proposers share the others by what each has brought recently. Whether a step was a success is
-for `progress` to say. If the caller says which gain matters to him (`tol`), no step is taken that
-can hardly gain as much.
+for `improvement` to say. If the caller says which gain matters to him (`tol`), no step is taken
+that can hardly gain as much.
 """
 
 from collections import Counter
@@ -20,7 +20,7 @@ from ...space.axes import Domain
 from ..book import LITTLE_NOISE, SAME, Book
 from ..search import REPEAT, Waiting
 from .demand import Demand
-from .progress import Progress
+from .improvement import Improvement
 from .regime import Regime
 
 _STILL = 7
@@ -236,7 +236,7 @@ class Schedule:
         self._candidates, self._leader = len(climbs), len(climbs) + 1
         self._fit = fit
         self._fitting: dict[int, Proposal] = {}  # pending steps of fits
-        self._progress = Progress(book)
+        self._improvement = Improvement(book)
         self._still = 0  # steps in a row without a real gain
         self._pending: dict[int, Pending] = {}
         self._news = 0, 0
@@ -405,7 +405,7 @@ class Schedule:
         book = self._book
         for ticket in [each for each in self._pending if each not in book.out]:
             pending, row = self._pending.pop(ticket), book.known.rows.get(ticket)
-            gain = self._progress.gain(row, pending.rival)
+            gain = self._improvement.gain(row, pending.rival)
             if gain >= SAME:
                 self._still = 0
             elif pending.by != self._leader:  # it relies on values that were found to be exact

@@ -17,7 +17,7 @@ from ...base.typing import Array
 from ..book import SAME, Book
 
 
-class Progress:
+class Improvement:
     """What results were worth to a search.
 
     Parameters
