@@ -11,7 +11,8 @@ from numpy.testing import assert_allclose
 import bamsoo
 from bamsoo import Study
 from bamsoo.report import describe, render, write
-from bamsoo.report.surrogate import learn, own
+from bamsoo.report.surrogate import Surrogate, own
+from bamsoo.result.substitute import learn
 
 from browser import Page, browser, page
 
@@ -113,7 +114,9 @@ def test_the_pages_posterior_is_the_librarys(browser, tmp_path, name):
     if model is None:
         X = np.array([space.encode(e.x) for e in search.evaluations])
         sign = 1.0 if direction == "maximize" else -1.0
-        model = learn(space.domain, X, sign * np.array([e.value for e in search.evaluations]))
+        model = Surrogate(
+            *learn(space.domain, X, sign * np.array([e.value for e in search.evaluations]))
+        )
     else:
         assert model.gp.t == model.gp.known + 1
     page = Page(browser, write(path))

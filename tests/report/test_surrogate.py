@@ -6,7 +6,8 @@ from report_runs import run
 
 import bamsoo
 from bamsoo.report import describe
-from bamsoo.report.surrogate import learn, nothing_to_learn, own
+from bamsoo.report.surrogate import Surrogate, nothing_to_learn, own
+from bamsoo.result.substitute import learn
 from bamsoo.search.optimizer import Optimizer
 from bamsoo.space.axes import cube
 
@@ -15,7 +16,7 @@ def test_a_learned_model_explains_a_smooth_function():
     rng = np.random.default_rng(0)
     X = rng.random((40, 2))
     value = lambda X: -((X[:, 0] - 0.3) ** 2) - 0.01 * X[:, 1]
-    model = learn(cube(2), X, value(X))
+    model = Surrogate(*learn(cube(2), X, value(X)))
     lengths = model.gp.kernel.lengths(2)
     assert lengths[0] < lengths[1]  # x0 matters more
     unseen = rng.random((20, 2))
@@ -26,7 +27,7 @@ def test_a_learned_model_explains_a_smooth_function():
 
 def test_points_next_to_a_better_one_are_left_out_of_a_learned_model():
     points = np.array([[0.5], [0.505], [0.9], [0.1], [0.3]])
-    model = learn(cube(1), points, -np.array([1.0, 0.0, 2.0, 3.0, 1.5]))
+    model = Surrogate(*learn(cube(1), points, -np.array([1.0, 0.0, 2.0, 3.0, 1.5])))
     assert sorted(model.gp.X[:, 0]) == [0.1, 0.3, 0.505, 0.9]
 
 
@@ -34,7 +35,7 @@ def test_a_learned_model_tells_noise_from_the_function():
     rng = np.random.default_rng(0)
     X = rng.random((120, 1))
     values = -((X[:, 0] - 0.3) ** 2) + 0.05 * rng.standard_normal(120)
-    model = learn(cube(1), X, values, "learn")
+    model = Surrogate(*learn(cube(1), X, values, "learn"))
     low, high = model.transform.inverse(np.array([0.0, np.sqrt(model.gp.noise)]))
     assert 0.03 < high - low < 0.07
     assert "noise or jumps with a standard deviation" in model.description()

@@ -8,7 +8,8 @@ from numpy.testing import assert_allclose
 
 import bamsoo
 from bamsoo.errors import ModelError
-from bamsoo.report.surrogate import learn
+from bamsoo.report.surrogate import Surrogate
+from bamsoo.result.substitute import learn
 
 
 def test_before_the_search_has_learned_a_model_answers_come_from_one_like_that_of_the_report():
@@ -17,7 +18,7 @@ def test_before_the_search_has_learned_a_model_answers_come_from_one_like_that_o
     r = bamsoo.least_squares(fun, {"height": (0, 10), "rate": (0, 5)}, 8)
     assert r._details.predictors == []
     X = np.array([r.space.encode(r.space.point(each)) for each in r.X])
-    model = learn(r.space.domain, X, -r.F)
+    model = Surrogate(*learn(r.space.domain, X, -r.F))
     mu, _ = model.gp.posterior(X[:3])
     assert_allclose(r.predict(r.X[:3])[0], -model.transform.inverse(mu))
     assert_allclose(pickle.loads(pickle.dumps(r)).predict(r.X[:3]), r.predict(r.X[:3]))

@@ -35,6 +35,7 @@ from ..result.measured import Numbers
 from ..result.predictor import Predictor
 from ..result.ranges import Requirements, range_of
 from ..result.scene import Scene
+from ..result.substitute import learn
 from ..run.command import that_exist
 from ..search.optimizer import Optimizer
 from ..space import Constraints, Formula, Space, key_of
@@ -42,7 +43,7 @@ from ..space.limit import Side, sides_of
 from ..study import Record, Study
 from .growth import MOST_NODES, Growth, partition
 from .source import Shown, TrialSource, known_values, source_of, title_of
-from .surrogate import Surrogate, learn, nothing_to_learn, own
+from .surrogate import Surrogate, nothing_to_learn, own
 
 LONGEST, ALL_MESSAGES = 2_000, 1_000_000
 """Largest number of characters of one error message, and of all of them together; longer messages
@@ -442,7 +443,8 @@ def _model(
         space = study.space
         unit = np.array([space.encode(points[i]) for i in known])
         own_noise = variances[known] if beliefs else None
-        model = learn(space.domain, unit, sense.turn(values[known]), study.noise, own_noise)
+        learned = learn(space.domain, unit, sense.turn(values[known]), study.noise, own_noise)
+        model = Surrogate(*learned)
         predictor = Predictor(space, sense, model.gp, model.transform)
         why = f"{name} has no model"
         if not isinstance(study, Study):

@@ -17,10 +17,8 @@ from ..base.typing import Array
 from ..model.gp import GP, JITTER, Constant
 from ..model.learning import spread_of
 from ..model.warp import Bent, Identity, Transform, all_equal
-from ..result import substitute
-from ..result.substitute import FEWEST
+from ..result.substitute import FEWEST, conditioned
 from ..search.optimizer import Optimizer
-from ..space.axes import Domain
 
 MOST_ROWS = CONSTANTS.prior.most_rows
 """Largest number of points of the page's GP. The GP of the default algorithm never has more. Of a
@@ -96,18 +94,7 @@ def own(search: Optimizer, i: int = 0) -> Surrogate | None:
     order = np.argsort(-gp.values, kind="stable")
     thinned = GP(gp.kernel, gp.dim, gp.mean, gp.noise, search.space.domain)
     rows = spread_of(order, MOST_ROWS)
-    return Surrogate(substitute.conditioned(thinned, gp.X, gp.values, rows, gp.noises), transform)
-
-
-def learn(
-    domain: Domain,
-    X: Array,
-    values: Array,
-    noise: float | str = 0.0,
-    variances: Array | None = None,
-) -> Surrogate:
-    """The model of a search that has none; the arguments are those of `substitute.substituted`."""
-    return Surrogate(*substitute.substituted(domain, X, values, noise, variances))
+    return Surrogate(conditioned(thinned, gp.X, gp.values, rows, gp.noises), transform)
 
 
 def nothing_to_learn(values: Array) -> str | None:

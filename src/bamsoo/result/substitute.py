@@ -26,7 +26,7 @@ STEPS = 50
 previous fit, while this one starts from scratch."""
 
 
-def substituted(
+def learn(
     domain: Domain,
     X: Array,
     values: Array,
@@ -75,6 +75,6 @@ def substitutes(
         return []
     X = np.array([space.encode(each.x) for each in known])
     return [
-        Predictor(space, sense, *substituted(space.domain, X, sense.turn(column), noise))
+        Predictor(space, sense, *learn(space.domain, X, sense.turn(column), noise))
         for sense, column in zip(senses, F.T, strict=True)
     ]

@@ -112,10 +112,9 @@ def _bounds(setup: Setup, book: Book, predictors: Sequence[Predictor]) -> "list[
 
 def _unlearned(setup: Setup, course: Course, book: Book | None) -> float | str | None:
     """The noise of a search that has not learned its model yet; None if it has, or has none."""
-    learns = setup.algorithm.learns_prior and course.started and book is not None
-    if book is None or not learns or book.gp is None or not isinstance(book.transform, Identity):
+    if book is None or book.gp is None or not course.started or not setup.algorithm.learns_prior:
         return None
-    return setup.algorithm.noise
+    return setup.algorithm.noise if isinstance(book.transform, Identity) else None
 
 
 def predictors_of(setup: Setup, course: Course, book: Book | None) -> tuple[list[Predictor], str]:

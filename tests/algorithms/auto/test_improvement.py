@@ -29,7 +29,7 @@ def test_a_gain_is_counted_in_deviations_of_the_values():
 
 
 @pytest.mark.parametrize("small", [1e-300, 1e-17])
-def test_the_smallest_gain_is_one(small):
+def test_any_gain_counts_however_small(small):
     improvement = Improvement(book_of([0.0, small, 1e16]))
     assert improvement.gain(1, 0) > 0.0
 
